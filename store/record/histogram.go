@@ -1,0 +1,345 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Geometry of every histogram: values in whole microseconds, lowest 1, three
+// significant digits, which is the layout of HdrHistogram with 2048 sub-buckets.
+const (
+	subBucketBits  = 11
+	subBucketCount = 1 << subBucketBits
+	subBucketHalf  = subBucketCount / 2
+	subBucketMask  = subBucketCount - 1
+
+	// DefaultMaxUS is the highest trackable value of a histogram unless the
+	// plan's timeout is larger: 60 s in microseconds.
+	DefaultMaxUS = 60_000_000
+	// MaxMaxUS bounds what a file may ask for: one day.
+	MaxMaxUS = 86_400_000_000
+)
+
+// sparseLimit is how many single values a histogram keeps as a list before it
+// becomes an array of counts.
+const sparseLimit = 1024
+
+// Histogram counts durations. It has the bucket layout of an HdrHistogram
+// (1 µs to a maximum, 3 significant digits), keeps few values as a short list
+// and many as an array, and carries the exact count, minimum, maximum and sum
+// beside the buckets. The zero value is not usable; see NewHistogram.
+// It is not safe for concurrent use.
+type Histogram struct {
+	maxUS   int64
+	n       uint64
+	clamped uint64
+	minNS   int64
+	maxNS   int64
+	sumNS   uint64
+	list    []uint32 // bucket indexes, unsorted, while dense is nil
+	dense   []uint64
+}
+
+// NewHistogram returns an empty histogram that tracks up to maxUS microseconds.
+func NewHistogram(maxUS int64) *Histogram {
+	if maxUS < 2 {
+		maxUS = 2
+	}
+	return &Histogram{maxUS: maxUS}
+}
+
+// BucketIndex is the index of the bucket that holds us microseconds.
+func BucketIndex(us int64) int {
+	if us < 0 {
+		us = 0
+	}
+	bucket := 64 - bits.LeadingZeros64(uint64(us)|subBucketMask) - subBucketBits
+	sub := int(us >> uint(bucket))
+	return (bucket+1)*subBucketHalf + sub - subBucketHalf
+}
+
+// BucketRange is the lowest and highest value, in microseconds, of a bucket.
+func BucketRange(index int) (lowUS, highUS int64) {
+	bucket := index/subBucketHalf - 1
+	sub := int64(index%subBucketHalf) + subBucketHalf
+	if bucket < 0 {
+		bucket = 0
+		sub -= subBucketHalf
+	}
+	low := sub << uint(bucket)
+	return low, low + (int64(1) << uint(bucket)) - 1
+}
+
+// MaxUS is the highest trackable value in microseconds.
+func (h *Histogram) MaxUS() int64 { return h.maxUS }
+
+// Buckets is the number of buckets of the geometry.
+func (h *Histogram) Buckets() int { return BucketIndex(h.maxUS) + 1 }
+
+// Record counts one duration in nanoseconds. A negative value counts as 0; a
+// value above the maximum is counted in the last bucket and as clamped.
+func (h *Histogram) Record(ns int64) {
+	if ns < 0 {
+		ns = 0
+	}
+	if h.n == 0 || ns < h.minNS {
+		h.minNS = ns
+	}
+	if h.n == 0 || ns > h.maxNS {
+		h.maxNS = ns
+	}
+	h.n++
+	h.sumNS += uint64(ns)
+	us := (ns + 500) / 1000
+	if us > h.maxUS {
+		us = h.maxUS
+		h.clamped++
+	}
+	i := BucketIndex(us)
+	if h.dense != nil {
+		h.dense[i]++
+		return
+	}
+	if len(h.list) < sparseLimit {
+		h.list = append(h.list, uint32(i))
+		return
+	}
+	h.densify()
+	h.dense[i]++
+}
+
+func (h *Histogram) densify() {
+	if h.dense != nil {
+		return
+	}
+	h.dense = make([]uint64, h.Buckets())
+	for _, i := range h.list {
+		h.dense[i]++
+	}
+	h.list = nil
+}
+
+// Count is the number of recorded values.
+func (h *Histogram) Count() uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.n
+}
+
+// Clamped is how many values were above the maximum.
+func (h *Histogram) Clamped() uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.clamped
+}
+
+// MinNS, MaxNS and SumNS are exact, in nanoseconds; 0 when empty.
+func (h *Histogram) MinNS() int64 {
+	if h == nil {
+		return 0
+	}
+	return h.minNS
+}
+
+// MaxNS is the exact largest recorded value in nanoseconds; 0 when empty.
+func (h *Histogram) MaxNS() int64 {
+	if h == nil {
+		return 0
+	}
+	return h.maxNS
+}
+
+// SumNS is the sum of all recorded values in nanoseconds.
+func (h *Histogram) SumNS() uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.sumNS
+}
+
+// MeanUS is the exact mean in microseconds, NaN when empty.
+func (h *Histogram) MeanUS() float64 {
+	if h.Count() == 0 {
+		return math.NaN()
+	}
+	return float64(h.sumNS) / float64(h.n) / 1000
+}
+
+// Bucket is a bucket's index and its count.
+type Bucket struct {
+	Index int
+	Count uint64
+}
+
+// Each calls yield for every bucket that is not empty, in rising order.
+func (h *Histogram) Each(yield func(Bucket) bool) {
+	if h == nil {
+		return
+	}
+	if h.dense != nil {
+		for i, n := range h.dense {
+			if n > 0 && !yield(Bucket{i, n}) {
+				return
+			}
+		}
+		return
+	}
+	slices.Sort(h.list)
+	for i := 0; i < len(h.list); {
+		j := i + 1
+		for j < len(h.list) && h.list[j] == h.list[i] {
+			j++
+		}
+		if !yield(Bucket{int(h.list[i]), uint64(j - i)}) {
+			return
+		}
+		i = j
+	}
+}
+
+// Merge adds o, which must have the same geometry, to h. A nil o adds nothing.
+func (h *Histogram) Merge(o *Histogram) error {
+	if o == nil || o.n == 0 {
+		return nil
+	}
+	if o.maxUS != h.maxUS {
+		return fmt.Errorf("histograms of different geometry: highest value %d and %d µs", h.maxUS, o.maxUS)
+	}
+	if h.n == 0 || o.minNS < h.minNS {
+		h.minNS = o.minNS
+	}
+	if h.n == 0 || o.maxNS > h.maxNS {
+		h.maxNS = o.maxNS
+	}
+	h.n += o.n
+	h.clamped += o.clamped
+	h.sumNS += o.sumNS
+	if h.dense == nil && o.dense == nil && len(h.list)+len(o.list) <= sparseLimit {
+		h.list = append(h.list, o.list...)
+		return nil
+	}
+	h.densify()
+	if o.dense == nil {
+		for _, i := range o.list {
+			h.dense[i]++
+		}
+		return nil
+	}
+	for i, n := range o.dense {
+		h.dense[i] += n
+	}
+	return nil
+}
+
+// Clone returns an independent copy.
+func (h *Histogram) Clone() *Histogram {
+	if h == nil {
+		return nil
+	}
+	c := *h
+	c.list = slices.Clone(h.list)
+	c.dense = slices.Clone(h.dense)
+	return &c
+}
+
+// QuantileUS is the value in microseconds at or below which at least the share
+// q, in [0,1], of the recorded values lies: the nearest rank ceil(q*n), read as
+// the upper edge of its bucket and never above the exact maximum. It is NaN for
+// an empty histogram.
+func (h *Histogram) QuantileUS(q float64) float64 {
+	if h.Count() == 0 || math.IsNaN(q) {
+		return math.NaN()
+	}
+	q = min(max(q, 0), 1)
+	// The small term keeps 0.99*100 from becoming rank 100.
+	rank := uint64(math.Ceil(q*float64(h.n) - 1e-9*float64(h.n)*q))
+	rank = min(max(rank, 1), h.n)
+	if rank == 1 && q == 0 {
+		return float64(h.minNS) / 1000
+	}
+	var seen uint64
+	var value float64
+	h.Each(func(b Bucket) bool {
+		seen += b.Count
+		if seen < rank {
+			return true
+		}
+		_, high := BucketRange(b.Index)
+		value = float64(high)
+		return false
+	})
+	exact := float64(h.maxNS) / 1000
+	if rank == h.n || value > exact {
+		return exact
+	}
+	return value
+}
+
+// CountAbove is how many values lie in buckets wholly above us microseconds.
+func (h *Histogram) CountAbove(us float64) uint64 {
+	var above uint64
+	h.Each(func(b Bucket) bool {
+		if low, _ := BucketRange(b.Index); float64(low) > us {
+			above += b.Count
+		}
+		return true
+	})
+	return above
+}
+
+// HistogramParts is a histogram taken apart, for encoders.
+type HistogramParts struct {
+	MaxUS        int64
+	Clamped      uint64
+	MinNS, MaxNS int64
+	SumNS        uint64
+	Buckets      []Bucket // rising, no empty ones
+}
+
+// Parts takes h apart.
+func (h *Histogram) Parts() HistogramParts {
+	p := HistogramParts{MaxUS: h.maxUS, Clamped: h.clamped, MinNS: h.minNS, MaxNS: h.maxNS, SumNS: h.sumNS}
+	h.Each(func(b Bucket) bool { p.Buckets = append(p.Buckets, b); return true })
+	return p
+}
+
+// FromParts puts a histogram together and checks what it is given, as it may
+// come from a damaged file or a stranger.
+func FromParts(p HistogramParts) (*Histogram, error) {
+	if p.MaxUS < 2 || p.MaxUS > MaxMaxUS {
+		return nil, fmt.Errorf("histogram: highest value %d µs is outside 2 to %d", p.MaxUS, int64(MaxMaxUS))
+	}
+	h := NewHistogram(p.MaxUS)
+	limit, last := h.Buckets(), -1
+	var n uint64
+	for _, b := range p.Buckets {
+		if b.Index <= last || b.Index >= limit {
+			return nil, fmt.Errorf("histogram: bucket %d after %d of %d", b.Index, last, limit)
+		}
+		if b.Count == 0 || n+b.Count < n || b.Count > math.MaxInt64 {
+			return nil, fmt.Errorf("histogram: bucket %d has an impossible count %d", b.Index, b.Count)
+		}
+		last, n = b.Index, n+b.Count
+	}
+	if p.Clamped > n || p.MinNS < 0 || p.MaxNS < p.MinNS || p.SumNS < uint64(p.MaxNS) {
+		return nil, fmt.Errorf("histogram: totals contradict each other")
+	}
+	h.n, h.clamped, h.minNS, h.maxNS, h.sumNS = n, p.Clamped, p.MinNS, p.MaxNS, p.SumNS
+	if n <= sparseLimit {
+		for _, b := range p.Buckets {
+			for range b.Count {
+				h.list = append(h.list, uint32(b.Index))
+			}
+		}
+		return h, nil
+	}
+	h.dense = make([]uint64, limit)
+	for _, b := range p.Buckets {
+		h.dense[b.Index] = b.Count
+	}
+	return h, nil
+}
