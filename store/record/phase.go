@@ -85,7 +85,10 @@ type Interval struct {
 	StartNS int64
 	WidthNS int64
 	Cells   []Cell // rising class, only classes that had something
-	Moment  Moment
+	// Flows are the cells of classes that count whole flows. They are kept
+	// apart because their requests are in Cells already.
+	Flows  []Cell
+	Moment Moment
 }
 
 // Total sums the counts of all cells.
