@@ -1,0 +1,69 @@
+# headroom: every target explains itself in `make help`.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+GO        ?= go
+PKGS      ?= ./...
+FUZZTIME  ?= 30s
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS   := -X main.version=$(VERSION)
+export HEADROOM_DATA ?= $(abspath ../shared/data)
+
+.PHONY: help build fmt fmt-check vet lint deps test race cover integration fuzz golden bench demo check ci cross clean
+
+help: ## say what every target does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/headroom
+	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/headroom ./cmd/headroom
+
+fmt: ## format all Go files (gofumpt)
+	$(GO) tool gofumpt -w $$(git ls-files '*.go')
+
+fmt-check: ## fail where a Go file is not formatted
+	@out=$$($(GO) tool gofumpt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (make fmt):"; echo "$$out"; exit 1; fi
+
+vet: ## go vet
+	$(GO) vet $(PKGS)
+
+lint: vet ## go vet and staticcheck
+	$(GO) tool staticcheck $(PKGS)
+
+deps: ## look for known vulnerabilities in what is called (needs the vulnerability database)
+	$(GO) tool govulncheck $(PKGS)
+
+test: ## run all tests; what this machine lacks is skipped, and the last lines say what and how to get it
+	@./testdata/run-tests $(PKGS)
+
+race: ## run the tests with the race detector
+	$(GO) test -race $(PKGS)
+
+cover: ## write coverage.out and print the total
+	$(GO) test -coverprofile=coverage.out $(PKGS) >/dev/null && $(GO) tool cover -func=coverage.out | tail -1
+
+integration: ## run the tests against real servers, which must all be there (nginx, postgres, chromium)
+	HEADROOM_REQUIRE=$${HEADROOM_REQUIRE:-nginx,postgres,chromium} ./testdata/run-tests $(PKGS)
+
+fuzz: ## fuzz every fuzz target for FUZZTIME each
+	@for pkg in $$($(GO) list $(PKGS)); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+
+golden: ## write the golden files anew; read the difference before you commit it
+	$(GO) test ./report/... ./store/... ./cmd/... -update
+
+bench: build ## compare generators side by side on this machine, and measure the other budgets
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/headroom/... ./runner/... ./store/... ./analyze/...
+
+demo: build ## the whole story in under 90 s: step run on a service of known capacity, analysis, report
+	./bin/headroom demo
+
+check: fmt-check lint ## what each commit must pass: formatting, vet, staticcheck, tests
+	$(GO) test $(PKGS)
+
+cross: ## build for Linux, macOS and Windows
+	@for os in linux darwin windows; do for arch in amd64 arm64; do echo $$os/$$arch; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/$$os-$$arch/ ./cmd/headroom || exit 1; done; done
+
+ci: ## what continuous integration runs
+	bash .ci/run
+
+clean: ## remove what make built
+	rm -rf bin coverage.out headroom-demo
