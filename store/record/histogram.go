@@ -40,6 +40,7 @@ type Histogram struct {
 	sumNS   uint64
 	list    []uint32 // bucket indexes, unsorted, while dense is nil
 	dense   []uint64
+	fixed   []Bucket // rising, as read from a file; until something is added
 }
 
 // NewHistogram returns an empty histogram that tracks up to maxUS microseconds.
@@ -84,6 +85,7 @@ func (h *Histogram) Record(ns int64) {
 	if ns < 0 {
 		ns = 0
 	}
+	h.thaw()
 	if h.n == 0 || ns < h.minNS {
 		h.minNS = ns
 	}
@@ -115,6 +117,10 @@ func (h *Histogram) densify() {
 		return
 	}
 	h.dense = make([]uint64, h.Buckets())
+	for _, b := range h.fixed {
+		h.dense[b.Index] += b.Count
+	}
+	h.fixed = nil
 	for _, i := range h.list {
 		h.dense[i]++
 	}
@@ -188,6 +194,11 @@ func (h *Histogram) Each(yield func(Bucket) bool) {
 		}
 		return
 	}
+	for _, b := range h.fixed {
+		if !yield(b) {
+			return
+		}
+	}
 	slices.Sort(h.list)
 	for i := 0; i < len(h.list); {
 		j := i + 1
@@ -215,15 +226,25 @@ func (h *Histogram) Merge(o *Histogram) error {
 	if h.n == 0 || o.maxNS > h.maxNS {
 		h.maxNS = o.maxNS
 	}
+	if h.n == 0 && o.fixed != nil && h.dense == nil {
+		h.list, h.fixed = nil, slices.Clone(o.fixed)
+		h.n, h.clamped, h.sumNS = o.n, o.clamped, o.sumNS
+		return nil
+	}
+	h.thaw() // while n is still h's own
 	h.n += o.n
 	h.clamped += o.clamped
 	h.sumNS += o.sumNS
-	if h.dense == nil && o.dense == nil && len(h.list)+len(o.list) <= sparseLimit {
+	if h.dense == nil && o.dense == nil && h.n <= sparseLimit {
 		h.list = append(h.list, o.list...)
+		h.list = appendBuckets(h.list, o.fixed)
 		return nil
 	}
 	h.densify()
 	if o.dense == nil {
+		for _, b := range o.fixed {
+			h.dense[b.Index] += b.Count
+		}
 		for _, i := range o.list {
 			h.dense[i]++
 		}
@@ -243,6 +264,7 @@ func (h *Histogram) Clone() *Histogram {
 	c := *h
 	c.list = slices.Clone(h.list)
 	c.dense = slices.Clone(h.dense)
+	c.fixed = slices.Clone(h.fixed)
 	return &c
 }
 
@@ -289,57 +311,4 @@ func (h *Histogram) CountAbove(us float64) uint64 {
 		return true
 	})
 	return above
-}
-
-// HistogramParts is a histogram taken apart, for encoders.
-type HistogramParts struct {
-	MaxUS        int64
-	Clamped      uint64
-	MinNS, MaxNS int64
-	SumNS        uint64
-	Buckets      []Bucket // rising, no empty ones
-}
-
-// Parts takes h apart.
-func (h *Histogram) Parts() HistogramParts {
-	p := HistogramParts{MaxUS: h.maxUS, Clamped: h.clamped, MinNS: h.minNS, MaxNS: h.maxNS, SumNS: h.sumNS}
-	h.Each(func(b Bucket) bool { p.Buckets = append(p.Buckets, b); return true })
-	return p
-}
-
-// FromParts puts a histogram together and checks what it is given, as it may
-// come from a damaged file or a stranger.
-func FromParts(p HistogramParts) (*Histogram, error) {
-	if p.MaxUS < 2 || p.MaxUS > MaxMaxUS {
-		return nil, fmt.Errorf("histogram: highest value %d µs is outside 2 to %d", p.MaxUS, int64(MaxMaxUS))
-	}
-	h := NewHistogram(p.MaxUS)
-	limit, last := h.Buckets(), -1
-	var n uint64
-	for _, b := range p.Buckets {
-		if b.Index <= last || b.Index >= limit {
-			return nil, fmt.Errorf("histogram: bucket %d after %d of %d", b.Index, last, limit)
-		}
-		if b.Count == 0 || n+b.Count < n || b.Count > math.MaxInt64 {
-			return nil, fmt.Errorf("histogram: bucket %d has an impossible count %d", b.Index, b.Count)
-		}
-		last, n = b.Index, n+b.Count
-	}
-	if p.Clamped > n || p.MinNS < 0 || p.MaxNS < p.MinNS || p.SumNS < uint64(p.MaxNS) {
-		return nil, fmt.Errorf("histogram: totals contradict each other")
-	}
-	h.n, h.clamped, h.minNS, h.maxNS, h.sumNS = n, p.Clamped, p.MinNS, p.MaxNS, p.SumNS
-	if n <= sparseLimit {
-		for _, b := range p.Buckets {
-			for range b.Count {
-				h.list = append(h.list, uint32(b.Index))
-			}
-		}
-		return h, nil
-	}
-	h.dense = make([]uint64, limit)
-	for _, b := range p.Buckets {
-		h.dense[b.Index] = b.Count
-	}
-	return h, nil
 }
