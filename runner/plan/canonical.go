@@ -1,0 +1,480 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"headroom/store/record"
+)
+
+// fileDigest stands for a file's content in the digests.
+type fileDigest struct{ name, sum string }
+
+func digestFile(name string, content []byte) fileDigest {
+	sum := sha256.Sum256(content)
+	return fileDigest{name, hex.EncodeToString(sum[:])}
+}
+
+// form says what a canonical form is for.
+type form int
+
+const (
+	whole      form = iota // everything: parses again to the same plan
+	comparable             // without release, target address and seed
+	public                 // without addresses, paths, header values, bodies, keys, commands
+)
+
+const leftOut = "left out"
+
+// Canonical is the plan in its frozen form, which Parse reads as the same plan.
+// What came from the environment stands in it as ${NAME}; what the plan itself
+// says, addresses and header values included, is there.
+func (p *Plan) Canonical() []byte { return p.print(whole) }
+
+// Public is the canonical form for evidence: without addresses, paths, header
+// values, bodies, keys, file names and commands. It is for people to read and
+// does not parse.
+func (p *Plan) Public() string { return string(p.print(public)) }
+
+// Digest is the SHA-256 of the canonical form and of the files that Load read,
+// in hexadecimal.
+func (p *Plan) Digest() string { return p.digest(whole) }
+
+// ComparableKey is Digest without release label, target address and seed: runs
+// with the same key may be compared.
+func (p *Plan) ComparableKey() string { return p.digest(comparable) }
+
+func (p *Plan) digest(f form) string {
+	h := sha256.New()
+	h.Write(p.print(f))
+	files := slices.Clone(p.files)
+	slices.SortFunc(files, func(a, b fileDigest) int { return strings.Compare(a.name, b.name) })
+	for _, file := range slices.Compact(files) {
+		h.Write([]byte("# " + file.name + " " + file.sum + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (p *Plan) print(f form) []byte {
+	var b strings.Builder
+	emit(&b, p.tree(f), "")
+	return []byte(b.String())
+}
+
+// hidden is a value that does not belong into evidence.
+func (f form) hidden(s string) string {
+	if f == public && s != "" {
+		return leftOut
+	}
+	return s
+}
+
+func (p *Plan) tree(f form) branch {
+	var b branch
+	b.add("name", p.Name)
+	if f != comparable {
+		b.some("release", p.Release)
+		b.add("seed", plain(strconv.FormatUint(p.Seed, 10)))
+	}
+	b.add("target", p.Target.tree(f))
+	b.sub("http", p.HTTP.tree(f))
+	p.Arrivals.tree(&b, f)
+	b.add("load", p.Load.tree())
+	if w := p.Warmup; w != nil {
+		v := branch{{"length", text(w.Length)}}
+		v.real("rate", w.Rate, 0)
+		b.add("warmup", v)
+	}
+	normal := time.Second
+	if p.Load.Soak != nil {
+		normal = 10 * time.Second
+	}
+	b.span("interval", p.Interval, normal)
+	b.sub("data", p.dataTree(f))
+	b.list("requests", p.requestTree(f))
+	b.sub("retries", p.Retries.tree())
+	p.worldTree(&b, f)
+	if v := p.Production; v != nil {
+		t := branch{{"peak", plain(number(v.Peak))}}
+		t.span("window", v.Window, 90*day)
+		t.span("resolution", v.Resolution, time.Second)
+		t.some("taken", v.Taken)
+		t.some("source", v.Source)
+		t.some("daily", f.hidden(v.Daily))
+		b.add("production", t)
+	}
+	var gates, abort []any
+	for _, g := range p.Gates {
+		gates = append(gates, g.Rule)
+	}
+	for _, a := range p.Abort {
+		abort = append(abort, a.Rule)
+	}
+	b.list("gates", gates)
+	b.list("abort", abort)
+	return b
+}
+
+func (t *Target) tree(f form) branch {
+	var b branch
+	switch {
+	case t.URL != nil:
+		url := f.hidden(t.URL.Text.plain)
+		if f == comparable {
+			url = ""
+		}
+		b.add("url", url)
+	case t.BuiltIn != nil:
+		var v branch
+		for _, s := range t.BuiltIn.written {
+			value := s.value
+			if s.name == "depends" || s.name == "log" {
+				value = f.hidden(value)
+			}
+			v.add(s.name, value)
+		}
+		b.add("builtin", v)
+	case t.Exec != nil:
+		v := branch{{"command", texts(f, t.Exec.Command)}}
+		v.some("ready", f.hidden(t.Exec.Ready))
+		var env branch
+		for _, e := range t.Exec.Env {
+			env.add(e.Name, f.hidden(e.Value.plain))
+		}
+		v.sub("env", env)
+		v.some("cpus", t.Exec.CPUs)
+		v.span("timeout", t.Exec.Timeout, 30*time.Second)
+		b.add("exec", v)
+	}
+	return b
+}
+
+func texts(f form, all []Text) []any {
+	out := []any{}
+	for _, t := range all {
+		out = append(out, f.hidden(t.plain))
+	}
+	return out
+}
+
+func (h *HTTP) tree(f form) (b branch) {
+	if h.Version != "1.1" {
+		b.add("version", h.Version)
+	}
+	b.span("timeout", h.Timeout, 2*time.Second)
+	b.span("deadline", h.Deadline, h.Timeout)
+	b.flag("keepalive", h.KeepAlive, true)
+	b.count("max_connections", int64(h.MaxConns), 0)
+	b.count("max_requests_per_connection", int64(h.MaxPerConn), 0)
+	b.count("max_in_flight", int64(h.MaxInFlight), 20000)
+	b.span("idle_timeout", h.IdleTimeout, 90*time.Second)
+	b.some("source_address", f.hidden(h.SourceAddress))
+	b.sub("headers", headerTree(f, h.Headers))
+	var t branch
+	t.some("ca", f.hidden(h.TLS.CA.plain))
+	t.some("cert", f.hidden(h.TLS.Cert.plain))
+	t.some("key", f.hidden(h.TLS.Key.plain))
+	t.some("server_name", f.hidden(h.TLS.ServerName))
+	t.flag("insecure", h.TLS.Insecure, false)
+	t.flag("resumption", h.TLS.Resumption, true)
+	b.sub("tls", t)
+	var names branch
+	for _, r := range h.Resolve {
+		if f != public {
+			names.add(r.From.value, r.To.plain)
+		}
+	}
+	b.sub("resolve", names)
+	return b
+}
+
+// headerTree lists headers by name.
+func headerTree(f form, all []Header) (b branch) {
+	for _, h := range all {
+		b.add(h.Name, f.hidden(h.Value.plain))
+	}
+	slices.SortStableFunc(b, func(x, y entry) int { return strings.Compare(strings.ToLower(x.key), strings.ToLower(y.key)) })
+	return b
+}
+
+func (a *Arrivals) tree(b *branch, f form) {
+	switch a.Kind {
+	case "constant":
+		b.add("arrivals", a.Kind)
+	case "trace":
+		v := branch{{"trace", f.hidden(a.File)}}
+		v.real("scale", a.Scale, 1)
+		b.add("arrivals", v)
+	case "bursty":
+		b.add("arrivals", branch{{"bursty", branch{{"dispersion", plain(number(a.Dispersion))}}}})
+	}
+}
+
+func (l *Shape) tree() branch {
+	var b branch
+	switch {
+	case l.Step != nil:
+		return branch{{"step", l.Step.tree()}}
+	case l.Burst != nil:
+		b.add("base", plain(number(l.Burst.Base)))
+		b.add("factor", plain(number(l.Burst.Factor)))
+		b.add("length", text(l.Burst.Length))
+		b.add("before", text(l.Burst.Before))
+		b.add("after", text(l.Burst.After))
+		return branch{{"burst", b}}
+	case l.Soak != nil:
+		if l.Soak.OfKnee > 0 {
+			// Rate is what the caller made of it, and not the plan's.
+			b.add("of_knee", plain(number(l.Soak.OfKnee)))
+			b.add("knee_from", l.Soak.KneeFrom)
+		} else {
+			b.add("rate", plain(number(l.Soak.Rate)))
+		}
+		b.add("length", text(l.Soak.Length))
+		return branch{{"soak", b}}
+	case l.Chaos != nil:
+		return branch{{"chaos", l.Chaos.tree()}}
+	case l.Steady != nil:
+		return branch{{"steady", l.Steady.tree()}}
+	case l.Closed != nil:
+		c := l.Closed
+		b.add("users", plain(strconv.Itoa(c.Users)))
+		if c.Pacing > 0 {
+			b.add("pacing", text(c.Pacing))
+		} else {
+			b.add("think", text(c.Think))
+		}
+		b.add("length", text(c.Length))
+		b.count("by", int64(c.By), 0)
+		b.count("to", int64(c.To), 0)
+		return branch{{"closed", b}}
+	case l.Ramp != nil:
+		b.add("from", plain(number(l.Ramp.From)))
+		b.add("to", plain(number(l.Ramp.To)))
+		b.add("length", text(l.Ramp.Length))
+		return branch{{"ramp", b}}
+	}
+	return b
+}
+
+func (s *SteadyLoad) tree() branch {
+	return branch{{"rate", plain(number(s.Rate))}, {"length", text(s.Length)}}
+}
+
+func (s *StepLoad) tree() (b branch) {
+	if s.Auto {
+		b.add("from", "auto")
+	} else {
+		b.add("from", plain(number(s.From)))
+	}
+	b.real("by", s.By, 0)
+	b.real("factor", s.Factor, 0)
+	b.real("to", s.To, 0)
+	b.add("plateau", text(s.Plateau))
+	b.add("settle", text(s.Settle))
+	b.add("drain", text(s.Drain))
+	b.add("stop_after", plain(strconv.Itoa(s.StopAfter)))
+	b.add("refine", plain(strconv.Itoa(s.Refine)))
+	beyond := []any{}
+	for _, m := range s.Beyond {
+		beyond = append(beyond, plain(number(m)))
+	}
+	b.add("beyond", beyond)
+	return b
+}
+
+func (p *Plan) dataTree(f form) (b branch) {
+	for _, s := range p.Data {
+		var v branch
+		switch s.Kind {
+		case "choice":
+			var c branch
+			for _, choice := range s.Choices {
+				if f != public {
+					c.add(choice.Value, plain(number(choice.Weight)))
+				}
+			}
+			slices.SortStableFunc(c, func(x, y entry) int { return strings.Compare(x.key, y.key) })
+			v.add("choice", c)
+		case "zipf":
+			z := branch{{"count", plain(strconv.FormatUint(s.Count, 10))}, {"exponent", plain(number(s.Exponent))}}
+			z.count("first", int64(s.First), 1)
+			v.add("zipf", z)
+		case "file":
+			v.add("file", f.hidden(s.File))
+			if s.Order != "random" {
+				v.add("order", s.Order)
+			}
+		case "range":
+			v.add("range", []any{plain(strconv.FormatInt(s.From, 10)), plain(strconv.FormatInt(s.To, 10))})
+		case "profile":
+			v.add("profile", f.hidden(s.File))
+			v.some("route", f.hidden(s.Route))
+		}
+		b.add(s.Name, v)
+	}
+	slices.SortFunc(b, func(x, y entry) int { return strings.Compare(x.key, y.key) })
+	return b
+}
+
+func (p *Plan) requestTree(f form) (all []any) {
+	for i := range p.Requests {
+		q := &p.Requests[i]
+		b := branch{{"class", q.Class}}
+		b.real("weight", q.Weight, 1)
+		if q.Flow {
+			var steps []any
+			for j := range q.Steps {
+				steps = append(steps, q.Steps[j].tree(f))
+			}
+			b.add("flow", steps)
+		} else {
+			b = append(b, q.Steps[0].tree(f)...)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+func (s *Step) tree(f form) (b branch) {
+	path := f.hidden(s.Path.plain)
+	if verb := strings.ToLower(s.Method); contains(verbs, verb) {
+		b.add(verb, path)
+	} else {
+		b.add("method", s.Method)
+		b.add("path", path)
+	}
+	b.sub("headers", headerTree(f, s.Headers))
+	if s.BodyFile != "" {
+		b.add("body_file", f.hidden(s.BodyFile))
+	} else {
+		b.some("body", f.hidden(s.Body.plain))
+	}
+	var e branch
+	if codes := statusWords(s.Expect.Status); len(codes) != 1 || codes[0] != "2xx" {
+		e.add("status", codes)
+	}
+	var j branch
+	for _, x := range s.Expect.JSON {
+		j.add(x.Path.text, f.hidden(x.Value.plain))
+	}
+	slices.SortStableFunc(j, func(x, y entry) int { return strings.Compare(x.key, y.key) })
+	e.sub("json", j)
+	e.some("body_contains", f.hidden(s.Expect.Contains.plain))
+	e.count("max_bytes", s.Expect.MaxBytes, 0)
+	e.some("oracle", f.hidden(s.Expect.Oracle))
+	b.sub("expect", e)
+	if !slices.Equal(s.Shed, []int{429, 503}) {
+		b.add("shed", statusWords(s.Shed))
+	}
+	var c branch
+	for _, x := range s.Capture {
+		arg := x.Header
+		switch x.Kind {
+		case "json":
+			arg = x.Path.text
+		case "regex":
+			arg = x.Regex.String()
+		}
+		if f == public {
+			c.add(x.Name, x.Kind)
+			continue
+		}
+		c.add(x.Name, x.Kind+" "+arg)
+	}
+	b.sub("capture", c)
+	b.span("think", s.Think, 0)
+	return b
+}
+
+// statusWords writes runs of a whole hundred as 2xx.
+func statusWords(codes []int) []any {
+	all := []any{}
+	for i := 0; i < len(codes); {
+		if low := codes[i]; low%100 == 0 && i+99 < len(codes) && codes[i+99] == low+99 {
+			all = append(all, strconv.Itoa(low/100)+"xx")
+			i += 100
+			continue
+		}
+		all = append(all, plain(strconv.Itoa(codes[i])))
+		i++
+	}
+	return all
+}
+
+func (t *Retries) tree() (b branch) {
+	b.count("max", int64(t.Max), 0)
+	if !slices.Equal(t.Outcomes, []record.Outcome{record.Timeout, record.ConnectError}) || !slices.Equal(t.Status, []int{503}) {
+		on := []any{}
+		for _, o := range t.Outcomes {
+			on = append(on, o.String())
+		}
+		b.add("on", append(on, statusWords(t.Status)...))
+	}
+	b.span("backoff", t.Backoff, 0)
+	b.real("factor", t.Factor, 2)
+	if t.Jitter != "full" {
+		b.add("jitter", t.Jitter)
+	}
+	b.real("budget", t.Budget, 0)
+	return b
+}
+
+func (p *Plan) worldTree(b *branch, f form) {
+	var neighbours, faults, observe []any
+	for _, w := range p.Neighbours {
+		v := branch{{"name", w.Name}}
+		v.span("every", w.Every, 0)
+		if w.Every == 0 {
+			v.add("at", text(w.At))
+		}
+		v.some("sql", f.hidden(w.SQL.plain))
+		v.some("dsn", f.hidden(w.DSN.plain))
+		v.list("command", texts(f, w.Command))
+		neighbours = append(neighbours, v)
+	}
+	b.list("neighbours", neighbours)
+	var dependencies branch
+	for _, d := range p.Dependencies {
+		dependencies.add(d.Name, branch{{"listen", f.hidden(d.Listen.plain)}, {"upstream", f.hidden(d.Upstream.plain)}})
+	}
+	b.sub("dependencies", dependencies)
+	for _, w := range p.Faults {
+		v := branch{{"name", w.Name}, {"on", w.On}, {"kind", w.Kind}}
+		v.span("at", w.At, 0)
+		v.span("for", w.For, 0)
+		if w.Kind == "latency" {
+			v.add("delay", text(w.Delay))
+		}
+		v.span("jitter", w.Jitter, 0)
+		v.real("share", w.Share, 0)
+		faults = append(faults, v)
+	}
+	b.list("faults", faults)
+	for _, o := range p.Observe {
+		from := o.From.plain
+		if o.Kind == "prometheus" || o.Kind == "postgres" {
+			from = f.hidden(from)
+		}
+		v := branch{{o.Kind, from}}
+		var only []any
+		for _, name := range o.Only {
+			only = append(only, name)
+		}
+		v.list("only", only)
+		observe = append(observe, v)
+	}
+	var limits branch
+	for _, l := range p.Limits {
+		limits.add(l.Series, plain(number(l.Value)))
+	}
+	slices.SortFunc(limits, func(x, y entry) int { return strings.Compare(x.key, y.key) })
+	if len(limits) > 0 {
+		observe = append(observe, branch{{"limits", limits}})
+	}
+	b.list("observe", observe)
+}
