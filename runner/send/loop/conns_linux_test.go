@@ -1,0 +1,360 @@
+package loop
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"headroom/runner/send"
+	"headroom/store/record"
+)
+
+// fullBacklog is the address of a listener that takes no further connection.
+func fullBacklog(t *testing.T) string {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(sa.(*unix.SockaddrInet4).Port))
+	for range 4 {
+		c, err := net.DialTimeout("tcp", addr, 200*time.Millisecond)
+		if err != nil {
+			return addr
+		}
+		t.Cleanup(func() { c.Close() })
+	}
+	t.Fatal("the backlog does not fill")
+	return ""
+}
+
+// TestReuse counts connections as the server counts them.
+func TestReuse(t *testing.T) {
+	closing := strings.Replace(okAnswer, "X-Test", "Connection: close\r\nX-Test", 1)
+	for _, c := range []struct {
+		name   string
+		handle func(*server, net.Conn, *bufio.Reader)
+		change func(*send.Config)
+		conns  int64
+	}{
+		{"one at a time", always(okAnswer), nil, 1},
+		{"no keep-alive", always(okAnswer), func(c *send.Config) { c.KeepAlive = false }, 40},
+		{"server closes", always(closing), nil, 40},
+		{"server says max=0", always(strings.Replace(okAnswer, "X-Test", "Keep-Alive: max=0\r\nX-Test", 1)), nil, 40},
+		{"seven a connection", always(okAnswer), func(c *send.Config) { c.MaxPerConn = 7 }, 6},
+		{"extra bytes", always(okAnswer + "?"), nil, 40},
+		{"old HTTP", once("HTTP/1.0 200 OK\r\n\r\nhello"), nil, 40},
+		{"idle time-out", always(okAnswer), func(c *send.Config) { c.IdleTimeout = 1 }, 40},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, c.handle)
+			cfg := config(s.Addr().String())
+			if c.change != nil {
+				c.change(&cfg)
+			}
+			e, err := newEngine(cfg, time.Now(), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			// Each request follows the end of the one before.
+			f := &feed{t: t, queue: []*send.Request{get("/")}}
+			left := 39
+			f.later = func(*send.Request, *send.Result) *send.Request {
+				if left--; left < 0 {
+					return nil
+				}
+				r := get("/")
+				r.Due = e.Now()
+				return r
+			}
+			if err := driveAll(e, f); err != nil {
+				t.Fatal(err)
+			}
+			st := e.Stats()
+			if f.kinds()[record.ErrNone] != 40 {
+				t.Errorf("%v", f.kinds())
+			}
+			if int64(st.Opened) != c.conns || s.accepted.Load() != c.conns || s.requests.Load() != 40 || int64(st.Reused) != 40-c.conns {
+				t.Errorf("opened %d, reused %d; the server saw %d and %d requests; want %d connections", st.Opened, st.Reused, s.accepted.Load(), s.requests.Load(), c.conns)
+			}
+			fresh := int64(0)
+			for _, o := range f.got {
+				if o.res.NewConn {
+					fresh++
+				}
+			}
+			if fresh != c.conns {
+				t.Errorf("%d requests say that theirs was a new connection, want %d", fresh, c.conns)
+			}
+		})
+	}
+}
+
+// TestClosesIdle: a server that closes what is idle for 20 ms fails no request.
+func TestClosesIdle(t *testing.T) {
+	s := serve(t, func(s *server, c net.Conn, r *bufio.Reader) {
+		for {
+			c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+			if _, _, err := s.request(r); err != nil {
+				return
+			}
+			io.WriteString(c, okAnswer)
+		}
+	})
+	reqs := many(30, 0)
+	for i, r := range reqs { // ten groups of three, 50 ms apart
+		r.Due = int64(i/3) * 50e6
+	}
+	f, st := drive(t, config(s.Addr().String()), reqs...)
+	if f.kinds()[record.ErrNone] != 30 || st.Opened != uint64(s.accepted.Load()) || s.requests.Load() != 30 {
+		t.Errorf("%v, opened %d, accepted %d, %d requests", f.kinds(), st.Opened, s.accepted.Load(), s.requests.Load())
+	}
+	if st.Opened < 10 {
+		t.Errorf("only %d connections", st.Opened)
+	}
+}
+
+// TestClosesAfterTen: the server closes after ten answers and does not say so.
+// It closes right behind the answer, so that the close is seen with it or right
+// after it; the loop learns, and no request is ever sent twice.
+func TestClosesAfterTen(t *testing.T) {
+	s := serve(t, func(s *server, c net.Conn, r *bufio.Reader) {
+		for range 10 {
+			if _, _, err := s.request(r); err != nil {
+				return
+			}
+			io.WriteString(c, okAnswer)
+		}
+	})
+	f, st := drive(t, config(s.Addr().String()), many(600, 1e6)...)
+	failed := 600 - f.kinds()[record.ErrNone]
+	if failed > closesToLearn {
+		t.Errorf("%v", f.kinds())
+	}
+	if st.Opened != uint64(s.accepted.Load()) || int(s.requests.Load()) != 600-failed {
+		t.Errorf("opened %d, accepted %d, %d requests, %d failed", st.Opened, s.accepted.Load(), s.requests.Load(), failed)
+	}
+	if got := st.Negotiated["closes_after_answers"]; got != "10" {
+		t.Errorf("learned %q, want 10", got)
+	}
+}
+
+// TestNoFalseLesson: many connections that end at once teach nothing.
+func TestNoFalseLesson(t *testing.T) {
+	e := &Engine{origin: time.Now()}
+	for range 100 {
+		e.learn(&conn{began: 1}, 1)
+	}
+	if e.closesAfter != 0 {
+		t.Error("learned from connections that were all opened before the first close")
+	}
+	e.maxServed = 5
+	for range 100 {
+		e.learn(&conn{began: e.Now()}, 3)
+	}
+	if e.closesAfter != 0 {
+		t.Error("learned 3 although a connection gave 5 answers")
+	}
+}
+
+// TestKeepAliveTimeout stops using a connection before the server closes it.
+func TestKeepAliveTimeout(t *testing.T) {
+	e := &Engine{cfg: send.Config{IdleTimeout: 90e9}}
+	for seconds, want := range map[int64]int64{-1: 90e9, 0: 0, 1: 500e6, 2: 1e9, 5: 4e9, 1000: 90e9, 1 << 40: 90e9} {
+		if got := e.idleTimeout(seconds); got != want {
+			t.Errorf("Keep-Alive: timeout=%d: %d ns, want %d", seconds, got, want)
+		}
+	}
+}
+
+// TestMaxConns: with a limit of our own the wait is lag, and the limit is seen.
+func TestMaxConns(t *testing.T) {
+	release := make(chan struct{})
+	s := serve(t, func(s *server, c net.Conn, r *bufio.Reader) {
+		for {
+			if _, _, err := s.request(r); err != nil {
+				return
+			}
+			<-release
+			io.WriteString(c, okAnswer)
+		}
+	})
+	cfg := config(s.Addr().String())
+	cfg.MaxConns = 4
+	e, err := newEngine(cfg, time.Now(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	reqs := many(100, 1e6)
+	f := &feed{t: t, queue: reqs}
+	if err := e.Drive(context.Background(), f, 150e6, false); err != nil {
+		t.Fatal(err)
+	}
+	st := e.Stats()
+	if st.InFlight != 100 || st.Waiting != 96 || st.ConnsOpen != 4 || st.LimitedNS < 50e6 || s.requests.Load() != 4 {
+		t.Fatalf("stalled: %+v, %d requests seen", st, s.requests.Load())
+	}
+	stalled := e.Now()
+	close(release)
+	if err := driveAll(e, f); err != nil {
+		t.Fatal(err)
+	}
+	f.law(reqs)
+	before := 0
+	for _, o := range f.got {
+		if o.res.Err != record.ErrNone {
+			t.Fatalf("%+v", o.res)
+		}
+		if o.res.Sent < stalled {
+			before++
+		}
+	}
+	if before != 4 || s.accepted.Load() != 4 {
+		t.Errorf("%d were sent during the stall, over %d connections; want 4 and 4", before, s.accepted.Load())
+	}
+	// First come, first served.
+	slices.SortFunc(f.got, func(a, b outcome) int { return cmp.Compare(a.req.Due, b.req.Due) })
+	for i := 1; i < 100; i++ {
+		if f.got[i].res.Sent < f.got[i-1].res.Sent {
+			t.Fatalf("request %d was sent before request %d", i, i-1)
+		}
+	}
+}
+
+// TestBurst: ten thousand requests at once, on a server that answers each
+// after all of a wave have come, need many connections; none is lost.
+func TestBurst(t *testing.T) {
+	var lim syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil || lim.Cur < 8192 {
+		t.Skipf("needs 8192 descriptors, has %d: raise ulimit -n", lim.Cur)
+	}
+	const n = 10000
+	s := serve(t, func(s *server, c net.Conn, r *bufio.Reader) {
+		for {
+			if _, _, err := s.request(r); err != nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+			io.WriteString(c, okAnswer)
+		}
+	})
+	reqs := many(n, 0)
+	for _, r := range reqs {
+		r.Timeout = 30e9
+	}
+	f, st := drive(t, config(s.Addr().String()), reqs...)
+	if f.kinds()[record.ErrNone] != n || int64(st.Opened) != s.accepted.Load() || s.requests.Load() != n {
+		t.Errorf("%v, opened %d, accepted %d, %d requests", f.kinds(), st.Opened, s.accepted.Load(), s.requests.Load())
+	}
+	t.Logf("%d connections", st.Opened)
+}
+
+// TestAbandon ends what is in flight, by how far it had got.
+func TestAbandon(t *testing.T) {
+	s := serve(t, func(_ *server, c net.Conn, _ *bufio.Reader) { hang(c) })
+	cfg := config(s.Addr().String())
+	cfg.MaxConns = 3
+	e, err := newEngine(cfg, time.Now(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	reqs := many(10, 0)
+	f := &feed{t: t, queue: reqs}
+	if err := e.Drive(context.Background(), f, 50e6, true); err != nil {
+		t.Fatal(err)
+	}
+	e.Abandon(f)
+	f.law(reqs)
+	if k := f.kinds(); k[record.ErrDrain] != 3 || k[record.ErrNoConnection] != 7 {
+		t.Errorf("%v, want 3 drained and 7 without a connection", k)
+	}
+	if st := e.Stats(); st.InFlight != 0 || st.ConnsOpen != 0 {
+		t.Errorf("%+v", st)
+	}
+	// The engine goes on.
+	f.queue = many(1, 0)
+	f.queue[0].Timeout = 50e6
+	if err := driveAll(e, f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCancel: Drive returns at once, and leaves what is in flight.
+func TestCancel(t *testing.T) {
+	s := serve(t, func(_ *server, c net.Conn, _ *bufio.Reader) { hang(c) })
+	for _, precise := range []bool{true, false} {
+		e, err := newEngine(config(s.Addr().String()), time.Now(), precise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		f := &feed{t: t, queue: many(2, 0)}
+		f.queue[0].Timeout, f.queue[1].Timeout = 600e9, 600e9
+		f.queue[1].Due = 600e9
+		before := s.accepted.Load()
+		go func() {
+			for s.accepted.Load() == before {
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+		}()
+		if err := e.Drive(ctx, f, 600e9, false); err != context.Canceled {
+			t.Errorf("Drive returned %v", err)
+		}
+		if st := e.Stats(); st.InFlight != 1 {
+			t.Errorf("%+v", st)
+		}
+		if err := e.Drive(ctx, f, 600e9, false); err != context.Canceled {
+			t.Errorf("a second Drive returned %v", err)
+		}
+		e.Abandon(f)
+		e.Close()
+		if err := e.Drive(context.Background(), f, 0, false); err == nil {
+			t.Error("Drive after Close")
+		}
+	}
+}
+
+// TestWithoutPwait2 takes the road of kernels before 5.11.
+func TestWithoutPwait2(t *testing.T) {
+	s := serve(t, always(okAnswer))
+	e, err := newEngine(config(s.Addr().String()), time.Now(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	reqs := many(200, 5e5)
+	f := &feed{t: t, queue: reqs}
+	if err := driveAll(e, f); err != nil {
+		t.Fatal(err)
+	}
+	f.law(reqs)
+	if f.kinds()[record.ErrNone] != 200 {
+		t.Errorf("%v", f.kinds())
+	}
+}
