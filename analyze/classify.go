@@ -48,6 +48,9 @@ type Judged struct {
 // df is the degrees of freedom of the block estimates.
 func (j *Judged) df() float64 { return float64(max(j.Blocks-1, 1)) }
 
+// t is the factor from a standard error to half of a 95 % interval.
+func (j *Judged) t() float64 { return stat.StudentQuantile(0.975, j.df()) }
+
 // blockTable is a window cut into blocks of equal length.
 type blockTable struct {
 	rows           []row // of the window

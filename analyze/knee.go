@@ -137,6 +137,7 @@ type found struct {
 	points []int   // indexes into sweep.valid of the hinge's plateaus
 	draws  []draw  // the bootstrap; nil for a bracket
 	sweep  sweep
+	held   *judgedPlateau // the highest that held
 }
 
 // FindKnee looks for the arrival rate above which goodput stops growing, in
@@ -189,6 +190,7 @@ func (f *found) decide(seed uint64) {
 		return
 	case up < 0 && s.limitedAbove(low):
 		f.Status, f.Reason = GeneratorLimited, s.limit(low)
+		f.atLeast()
 		return
 	case len(s.valid) < minPlateaus:
 		f.Reason = reasonTooFewSteps
@@ -196,6 +198,7 @@ func (f *found) decide(seed uint64) {
 	case up < 0:
 		if top := s.valid[len(s.valid)-1]; top.Held != nil && *top.Held {
 			f.Status, f.Reason = NotReached, "held_throughout"
+			f.atLeast()
 			return
 		}
 		f.Reason = reasonTooNoisy
@@ -205,6 +208,14 @@ func (f *found) decide(seed uint64) {
 		return
 	}
 	f.locate(low, up, seed)
+}
+
+// atLeast is the lower bound of a knee that was not reached: the rate of the
+// highest plateau that held, less the upper end of its deficit.
+func (f *found) atLeast() {
+	if f.held != nil {
+		f.AtLeast = number(f.held.OfferedRPS * (1 - max(0, f.held.Hi)))
+	}
 }
 
 // limitedAbove reports whether the generator gave out on a plateau above the
@@ -232,6 +243,7 @@ func (f *found) describe(low, up int) {
 	s := &f.sweep
 	if low >= 0 {
 		f.HighestHeld = number(s.valid[low].OfferedRPS)
+		f.held = &s.valid[low]
 		f.DwellS = number(s.valid[low].LengthS)
 		if base := s.baseLatency(); base > 0 && s.valid[low].OKp50 != nil {
 			f.LatencyRiseHeld = number(*s.valid[low].OKp50 / base)

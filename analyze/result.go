@@ -245,6 +245,7 @@ type Knee struct {
 	Kind              string    `json:"kind"`   // queueing, shedding, timing_out, policy; "" where there is no knee
 	RPS               *float64  `json:"rps"`
 	CI95              *Interval `json:"ci95"`
+	AtLeast           *float64  `json:"at_least_rps"` // not_reached, generator_limited: the knee lies above
 	HighestHeld       *float64  `json:"highest_held_rps"`
 	LowestFailed      *float64  `json:"lowest_failed_rps"`
 	DwellS            *float64  `json:"dwell_s"`

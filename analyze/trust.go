@@ -188,13 +188,13 @@ func (j *trustJudge) factor(e *trustEvidence) {
 	switch {
 	case *f.P99 > maxFactorP99:
 		j.untrusted("omission_factor", *f.P99, maxFactorP99,
-			"response time is %.3g times the service time at p99: what users would feel was mostly waiting inside the generator", *f.P99)
+			"response time is %s times the service time at p99: what users would feel was mostly waiting inside the generator", short(*f.P99))
 	case *f.P99 > cautionFactor99:
 		j.suspect("omission_factor", *f.P99, cautionFactor99,
-			"response time is %.3g times the service time at p99: part of it was waiting inside the generator", *f.P99)
+			"response time is %s times the service time at p99: part of it was waiting inside the generator", short(*f.P99))
 	case *f.P999 > cautionFactor:
 		j.suspect("omission_factor", *f.P999, cautionFactor,
-			"response time is %.3g times the service time at p99.9: part of it was waiting inside the generator", *f.P999)
+			"response time is %s times the service time at p99.9: part of it was waiting inside the generator", short(*f.P999))
 	}
 }
 
@@ -217,9 +217,9 @@ func (j *trustJudge) late(e *trustEvidence) {
 	switch {
 	case share > maxLateShare:
 		j.untrusted("late_sends", share, maxLateShare,
-			"%.3g %% of the requests left more than %s late: the generator did not keep its schedule", 100*share, millis(limitUS))
+			"%s %% of the requests left more than %s late: the generator did not keep its schedule", short(100*share), millis(limitUS))
 	case over10 > cautionLate:
-		j.suspect("late_sends", over10, cautionLate, "%.3g %% of the requests left more than 10 ms late", 100*over10)
+		j.suspect("late_sends", over10, cautionLate, "%s %% of the requests left more than 10 ms late", short(100*over10))
 	case e.late[2] > 0:
 		j.suspect("late_sends", float64(e.late[2]), 0, "%d requests left more than 100 ms late", e.late[2])
 	}
@@ -247,7 +247,7 @@ func (j *trustJudge) shares(e *trustEvidence) {
 	}
 	if sent := float64(e.counts.Sent) / n; sent < minSentShare {
 		j.untrusted("sent_below_scheduled", sent, minSentShare,
-			"only %.3g %% of the scheduled requests were sent", 100*sent)
+			"only %s %% of the scheduled requests were sent", short(100*sent))
 	}
 	if e.widthNS > 0 {
 		j.t.Limited = float64(e.limitedNS) / float64(e.widthNS)
@@ -255,7 +255,7 @@ func (j *trustJudge) shares(e *trustEvidence) {
 	}
 	if j.t.Limited > maxLimitedShare {
 		j.untrusted("own_limit_reached", j.t.Limited, maxLimitedShare,
-			"a limit of our own (connections or requests in flight) was reached for %.3g %% of the time", 100*j.t.Limited)
+			"a limit of our own (connections or requests in flight) was reached for %s %% of the time", short(100*j.t.Limited))
 	}
 }
 
@@ -266,9 +266,9 @@ func (j *trustJudge) processors(e *trustEvidence) {
 	switch {
 	case j.t.Starved >= maxStarvedShare:
 		j.untrusted("generator_cpu", j.t.Starved, maxStarvedShare,
-			"for %.3g %% of the time the generator had no processor time left", 100*j.t.Starved)
+			"for %s %% of the time the generator had no processor time left", short(100*j.t.Starved))
 	case e.cpuKnown && *j.t.CPU > cautionCPU:
-		j.suspect("generator_cpu", *j.t.CPU, cautionCPU, "the generator used %.3g %% of the processors it may run on", 100**j.t.CPU)
+		j.suspect("generator_cpu", *j.t.CPU, cautionCPU, "the generator used %s %% of the processors it may run on", short(100**j.t.CPU))
 	}
 	if e.shares {
 		j.suspect("shares_cpus", 1, 0, "the generator shares processors with the service, so each slows the other down")
@@ -279,9 +279,9 @@ func (j *trustJudge) processors(e *trustEvidence) {
 func millis(us float64) string {
 	switch {
 	case us >= 1e6:
-		return fmt.Sprintf("%.3g s", us/1e6)
+		return short(us/1e6) + " s"
 	case us >= 1000:
-		return fmt.Sprintf("%.3g ms", us/1000)
+		return short(us/1000) + " ms"
 	}
-	return fmt.Sprintf("%.3g µs", us)
+	return short(us) + " µs"
 }

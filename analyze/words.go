@@ -1,6 +1,9 @@
 package analyze
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // rate writes requests per second for people: whole from 100 on.
 func rate(v float64) string {
@@ -21,4 +24,15 @@ func trimZeros(s string) string {
 		s = s[:len(s)-1]
 	}
 	return s
+}
+
+// short writes a number with three significant digits, never as a power.
+func short(v float64) string {
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return trimZeros(fmt.Sprintf("%.1f", v))
+	}
+	return trimZeros(fmt.Sprintf("%.2f", v))
 }
