@@ -152,3 +152,17 @@ func signum(v float64) float64 {
 	}
 	return 0
 }
+
+// sortedFinite returns the values in ascending order; it refuses none and
+// any that is not finite.
+func sortedFinite(x []float64) ([]float64, Refusal) {
+	if len(x) == 0 {
+		return nil, NoData
+	}
+	if !Finite(x) {
+		return nil, NotFinite
+	}
+	s := slices.Clone(x)
+	slices.Sort(s)
+	return s, ""
+}

@@ -19,6 +19,7 @@ const (
 	TooFewDays       Refusal = "too_few_days"        // fewer than 30 daily maxima
 	PeakTrending     Refusal = "peak_trending"       // the daily maxima have a trend
 	Persistent       Refusal = "persistent"          // cannot be told from a random walk
+	LoadNotConstant  Refusal = "load_not_constant"   // the load itself has a trend
 	StepOrWarmUp     Refusal = "step_or_warmup"      // the change is not spread over the series
 	OneRunEach       Refusal = "one_run_each"        // a ratio without a verdict
 	TooFewRuns       Refusal = "too_few_runs"        // fewer than 3 runs a side
