@@ -2,8 +2,10 @@ package sim
 
 import (
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -60,4 +62,54 @@ func parseSize(text string) (float64, error) {
 		return 0, fmt.Errorf("%q is not a size, as in 512KiB", text)
 	}
 	return n * unit, nil
+}
+
+// leaked is what a service has lost so far.
+type leaked struct {
+	connections, bytes atomic.Int64
+
+	conns  []net.Conn
+	memory [][]byte
+}
+
+// run leaks l until done is closed.
+func (k *leaked) run(l Leak, done <-chan struct{}) {
+	start := time.Now()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		want := int64(l.PerSecond * time.Since(start).Seconds())
+		switch l.Kind {
+		case LeakConnections:
+			for k.connections.Load() < want {
+				c, err := net.Dial("udp", "127.0.0.1:9") // sends nothing, holds a descriptor
+				if err != nil {
+					break // no descriptor left: that is what a leak comes to
+				}
+				k.conns = append(k.conns, c)
+				k.connections.Add(1)
+			}
+		case LeakMemory:
+			if n := want - k.bytes.Load(); n > 0 {
+				b := make([]byte, n)
+				for i := 0; i < len(b); i += 512 {
+					b[i] = 1 // so that it is resident
+				}
+				k.memory = append(k.memory, b)
+				k.bytes.Add(n)
+			}
+		}
+	}
+}
+
+func (k *leaked) free() {
+	for _, c := range k.conns {
+		c.Close()
+	}
+	k.conns, k.memory = nil, nil
 }
