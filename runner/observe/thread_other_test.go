@@ -1,0 +1,5 @@
+//go:build !linux
+
+package observe
+
+func threadID() int { return 0 }
