@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -203,3 +204,10 @@ func reopen(t testing.TB, path string) *Run {
 }
 
 var sameRun = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(record.Memory{}, "SealDigest")}
+
+var nan = math.NaN()
+
+// sortPhases puts the phases of a model into the order in which a file has them.
+func sortPhases(m *record.Memory) {
+	slices.SortFunc(m.P, func(a, b record.Phase) int { return a.Index - b.Index })
+}

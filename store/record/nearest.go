@@ -4,7 +4,7 @@ package record
 // distance with swapped neighbours counted once, or "" where none is near. Of
 // equals the first wins.
 func Nearest(word string, known []string) string {
-	if len(word) > 64 {
+	if len(word) < 2 || len(word) > 64 {
 		return ""
 	}
 	best, at := "", max(1, len([]rune(word))/3)+1
