@@ -31,6 +31,7 @@ type core struct {
 	alarm   *alarm
 	armed   int64 // instant that the alarm is set to
 	begun   int64 // instant of the first request of work
+	last    int64 // instant of the last departure
 	closed  bool
 	late    *record.Histogram // of the release of departures
 	left    uint64            // departed after their client had left
@@ -141,6 +142,7 @@ func (c *core) dispatch() {
 		now := c.now()
 		for j := c.q.Depart(now); j != nil; j = c.q.Depart(now) {
 			c.late.Record(now - j.Departed)
+			c.last = j.Departed
 			batch = append(batch, j)
 		}
 		c.armed = math.MaxInt64

@@ -103,27 +103,46 @@ func hammer(t *testing.T, c *http.Client, url string, users int, length time.Dur
 	return counts
 }
 
-// A closed loop that keeps the workers busy gets the capacity, and the
-// service's counters are the client's.
+// 400 requests at once take 400 / capacity by the queue's clock, however late
+// the machine is, and the service's counters are the client's.
 func TestServerCapacity(t *testing.T) {
-	for _, o := range []Options{
-		{Workers: 8, Service: Service{Mean: 10 * time.Millisecond, Shape: Constant}},
-		{Workers: 8, Service: Service{Mean: 10 * time.Millisecond, Shape: Constant}, H2C: true},
-	} {
+	for _, h2c := range []bool{false, true} {
+		o := Options{Workers: 8, Service: Service{Mean: 20 * time.Millisecond, Shape: Constant}, H2C: h2c}
 		s := start(t, o)
-		counts := hammer(t, newClient(t), s.URL, 40, 2*time.Second)
-		tr, err := ReadTruth(t.Context(), newClient(t), s.URL)
+		c := newClient(t)
+		var wg sync.WaitGroup
+		var answers atomic.Int64
+		sent := time.Now()
+		for i := range 400 {
+			wg.Go(func() {
+				res, err := c.Get(fmt.Sprintf("%s/users/%d", s.URL, i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				res.Body.Close()
+				if res.StatusCode == 200 {
+					answers.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		tr, err := ReadTruth(t.Context(), c, s.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := tr.Counters
-		if c.Received != uint64(counts[200]) || c.Departed != c.Received || c.Check() != nil || tr.CapacityRPS != 800 {
-			t.Errorf("client counted %v, the service %+v", counts, tr)
+		n := tr.Counters
+		if n.Received != 400 || n.Departed != 400 || answers.Load() != 400 || n.Check() != nil || tr.CapacityRPS != 400 {
+			t.Errorf("client counted %d, the service %+v", answers.Load(), tr)
 		}
-		// 40 waiting users are a queue of 32: after 2 s plus its drain of 40 ms
-		// about 1632 were answered, however late each single one was.
-		if n := counts[200]; n < 1400 || n > 1640 {
-			t.Errorf("h2c %v: %d answers in 2 s at 800/s", o.H2C, n)
+		span := time.Duration(tr.LastNS - tr.BegunNS)
+		if wall := time.Since(sent); span < time.Second || span > wall {
+			t.Errorf("h2c %v: the queue took %s, the client %s, for 1 s of work", h2c, span, wall)
+		}
+		if n.MaxWaiting > 300 { // the workers never were idle
+			if span > 1050*time.Millisecond {
+				t.Errorf("h2c %v: the queue took %s for 1 s of work", h2c, span)
+			}
 		}
 	}
 }

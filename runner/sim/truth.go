@@ -24,7 +24,8 @@ type Truth struct {
 	Seed        uint64  `json:"seed"`
 
 	UptimeS     float64  `json:"uptime_s"`
-	BegunNS     int64    `json:"begun_ns"` // first request of work, on the machine's monotonic clock; 0 = none yet
+	BegunNS     int64    `json:"begun_ns"`          // first request of work, on the machine's monotonic clock; 0 = none yet
+	LastNS      int64    `json:"last_departure_ns"` // on the same clock; 0 = none yet
 	Counters    Counters `json:"counters"`
 	Left        uint64   `json:"departed_after_client_left"`
 	Connections struct {
@@ -77,6 +78,9 @@ func (c *core) truth() Truth {
 	t.UptimeS = time.Duration(now).Seconds()
 	if c.begun >= 0 {
 		t.BegunNS = c.begun + c.shift
+	}
+	if c.last > 0 {
+		t.LastNS = c.last + c.shift
 	}
 	t.Connections.Opened, t.Connections.Open = c.opened.Load(), c.open.Load()
 	t.LeakedConnections, t.LeakedBytes = c.leaked.connections.Load(), c.leaked.bytes.Load()
