@@ -225,6 +225,11 @@ func (j *Judged) measure(t *blockTable, base float64) class {
 	var c class
 	c, j.Deficit, j.SE, j.Lo, j.Hi = deficit(t.arrivals, t.good, base)
 	n := float64(j.Blocks)
+	if c == indeterminate {
+		if hi := j.Deficit + j.t()*t.settledSE(); hi < Eps {
+			c, j.Hi = stable, hi
+		}
+	}
 	if sd, ok := stat.SD(t.good); ok {
 		j.GoodputSE = sd / math.Sqrt(n) / (float64(t.blockNS) / 1e9)
 	}
@@ -232,6 +237,31 @@ func (j *Judged) measure(t *blockTable, base float64) class {
 	sd, _ := stat.SD(t.growth)
 	j.BacklogGrows = mean-stat.StudentQuantile(0.975, n-1)*sd/math.Sqrt(n) > 0
 	return c
+}
+
+// settledSE is the standard error of the deficit of a plateau whose backlog
+// stays where it is. What came and got no good answer either ended badly or is
+// still inside, and the inside telescopes: over the window it is the backlog at
+// the end less that at the start, however much it moved between. Blocks alone
+// count that movement ten times over.
+func (t *blockTable) settledSE() float64 {
+	var arrivals float64
+	bad := make([]float64, len(t.arrivals))
+	for b := range bad {
+		arrivals += t.arrivals[b]
+		bad[b] = t.arrivals[b] - t.good[b] - t.growth[b]
+	}
+	levels := make([]float64, len(t.rows))
+	for i := range t.rows {
+		levels[i] = float64(t.rows[i].backlog)
+	}
+	sdBad, ok1 := stat.SD(bad)
+	sdLevel, ok2 := stat.SD(levels)
+	if !ok1 || !ok2 || arrivals == 0 {
+		return math.Inf(1)
+	}
+	n := float64(len(bad))
+	return math.Hypot(sdBad*math.Sqrt(n), math.Sqrt2*sdLevel) / arrivals
 }
 
 type class int

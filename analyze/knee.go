@@ -203,6 +203,9 @@ func (f *found) decide(seed uint64) {
 		}
 		f.Reason = reasonTooNoisy
 		return
+	case low < 0 && up > 0:
+		f.Reason = reasonTooNoisy
+		return
 	case low < 0:
 		f.Status, f.Reason = AlreadySaturated, "lowest_failed"
 		return

@@ -47,7 +47,7 @@ func (f *found) nextRun() string {
 		}
 		return fmt.Sprintf("run at least %d plateaus, of at least 10 intervals each after settling, from %s to %s requests per second", minPlateaus+2, rate(bottom/2), rate(2*top))
 	case reasonTooNoisy:
-		return between() + fmt.Sprintf(", each for at least %s s, so that 25,600 requests fall on each", rate(math.Ceil(25600/max(bottom, 1))))
+		return between() + fmt.Sprintf(", each for at least %s s, so that 25,600 requests fall on each", rate(math.Ceil(25600/max(orElse(f.LowestFailed, top), 1))))
 	case reasonUnstable:
 		return fmt.Sprintf("repeat the plateaus from %s to %s requests per second, longer and with a longer drain: some held above one that did not", rate(orElse(f.LowestFailed, bottom)), rate(orElse(f.HighestHeld, top)))
 	case reasonUntrusted:
