@@ -52,3 +52,22 @@ func TestLook(t *testing.T) {
 		}
 	}
 }
+
+// TestLookAtPages writes whole reports into a folder for people to look at.
+func TestLookAtPages(t *testing.T) {
+	dir := os.Getenv("HEADROOM_LOOK")
+	if dir == "" {
+		t.Skip("HEADROOM_LOOK names no folder to write reports into")
+	}
+	for _, name := range []string{"usual", "sheds", "no_knee", "one"} {
+		a, m := gallery[name].make()
+		for _, lang := range Languages() {
+			if _, err := Write(filepath.Join(dir, name+"-"+string(lang)), a, m, Options{Lang: lang, NoPNG: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".txt"), []byte(Text(a, 100, false, "out/report.html", "out/report.md", "out/analysis.json", "out/steps.csv", "out/knee.svg")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

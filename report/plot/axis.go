@@ -119,7 +119,7 @@ func rateAxis(w words, label string, most int, values ...float64) axis {
 		high = 1
 	}
 	high *= 1.05
-	return axis{min: 0, max: high, ticks: linearTicks(w, 0, high, most)}
+	return axis{label: label, min: 0, max: high, ticks: linearTicks(w, 0, high, most)}
 }
 
 // linearTicks are at most `most` round values with names.
@@ -185,7 +185,7 @@ func durationAxis(w words, label string, values ...float64) axis {
 	for high/low < 8 { // a flat line stands in the middle of nearly a decade
 		low, high = low/1.5, high*1.5
 	}
-	a := axis{min: low, max: high, log: true}
+	a := axis{label: label, min: low, max: high, log: true}
 	decades := math.Log10(high / low)
 	for e := int(math.Floor(math.Log10(low))); ; e++ {
 		base := math.Pow(10, float64(e))

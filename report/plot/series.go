@@ -20,6 +20,19 @@ const column = vg.Length(0.75)
 // lowest to the highest of each column is shaded and the line is their mean, so
 // that a spike among a million points stays visible and the file stays small.
 func lineOf(pts points, log bool, style draw.LineStyle) plotter {
+	return crowdedLineOf(pts, log, style, meanAndSpan)
+}
+
+// crowd says what is drawn of a line that has several points a column.
+type crowd uint8
+
+const (
+	meanAndSpan crowd = iota
+	meanOnly
+	highestOnly
+)
+
+func crowdedLineOf(pts points, log bool, style draw.LineStyle, crowd crowd) plotter {
 	return func(c *draw.Canvas, tx, ty func(float64) vg.Length) {
 		for _, run := range runs(pts, log) {
 			at := make([]vg.Point, 0, len(run.x))
@@ -28,9 +41,14 @@ func lineOf(pts points, log bool, style draw.LineStyle) plotter {
 			}
 			if width := at[len(at)-1].X - at[0].X; len(at) > 8 && vg.Length(len(at)) > 2*width/column {
 				mean, envelope := thin(at)
-				r, g, b, _ := style.Color.RGBA()
-				c.FillPolygon(color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0x50}, c.ClipPolygonXY(envelope))
 				at = mean
+				switch crowd {
+				case meanAndSpan:
+					r, g, b, _ := style.Color.RGBA()
+					c.FillPolygon(color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0x50}, c.ClipPolygonXY(envelope))
+				case highestOnly:
+					at = envelope[:len(mean)]
+				}
 			}
 			if len(at) == 1 { // one point between gaps is a short stroke, not nothing
 				at = []vg.Point{{X: at[0].X - 1.5, Y: at[0].Y}, {X: at[0].X + 1.5, Y: at[0].Y}}

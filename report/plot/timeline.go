@@ -170,7 +170,11 @@ func Timeline(c Course, lang Lang) *Figure {
 		if i == 0 && !anyAbove(r.pts.y, 0) {
 			continue
 		}
-		upper.Add(lineOf(r.pts, false, r.style))
+		crowd := meanAndSpan
+		if r.name == w.offeredName {
+			crowd = meanOnly // its noise would hide the goodput's
+		}
+		upper.Add(crowdedLineOf(r.pts, false, r.style, crowd))
 		f.keys = slices.Insert(f.keys, 0, key{name: r.name, style: r.style})
 	}
 	waitStyle := line(orange, 1.2, dashed)
@@ -231,7 +235,11 @@ func LagCourse(c Course, lang Lang) *Figure {
 		p.Add(a)
 	}
 	for _, l := range lines {
-		p.Add(lineOf(l.pts, true, l.style))
+		crowd := meanAndSpan
+		if l.name == w.max {
+			crowd = highestOnly
+		}
+		p.Add(crowdedLineOf(l.pts, true, l.style, crowd))
 		f.keys = append(f.keys, key{name: l.name, style: l.style})
 	}
 	suspect, untrusted := line(darkPurple, 1.2, dashDot), line(vermillion, 1.2, longDash)
