@@ -45,7 +45,7 @@ func (r *reader) source(n *yaml.Node, path, name string) Source {
 			count, first := int64(0), int64(1)
 			z.whole("count", &count, 1, 1<<40)
 			z.whole("first", &first, 0, 1<<60)
-			z.float("exponent", &s.Exponent, 1e-9, 20)
+			z.float("exponent", &s.Exponent, 0.001, 20)
 			s.Count, s.First = uint64(count), uint64(first)
 		}
 	case "file":

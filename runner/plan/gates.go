@@ -50,7 +50,11 @@ func bare(err error, rule string) string {
 func (r *reader) checkGate(n *yaml.Node, path string, g *record.Gate, p *Plan) {
 	if g.Class != "" && len(p.Requests) > 0 {
 		if names := p.classNames(); !contains(names, g.Class) {
-			r.problem(n, path, "no class is named %q; known are %s%s", g.Class, strings.Join(names, ", "), meant(g.Class, names))
+			known := meant(g.Class, names)
+			if known == "" {
+				known = "; known are " + excerpts(names)
+			}
+			r.problem(n, path, "no class is named %q%s", g.Class, known)
 		}
 	}
 	if g.Fault != "" && !slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Name == g.Fault }) {
@@ -59,6 +63,14 @@ func (r *reader) checkGate(n *yaml.Node, path string, g *record.Gate, p *Plan) {
 	if strings.HasPrefix(g.Metric, "margin") && p.Production == nil {
 		r.problem(n, path, "%s needs the production peak; add production: {peak: …}", g.Metric)
 	}
+}
+
+// excerpts lists the first few names.
+func excerpts(names []string) string {
+	if len(names) > 10 {
+		return strings.Join(names[:10], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }
 
 func (p *Plan) classNames() (names []string) {

@@ -52,6 +52,12 @@ type URL struct {
 	Base    string // path in front of every request's path, "" or /x without a final slash
 }
 
+// String is the URL as the plan writes it.
+func (u *URL) String() string { return u.Text.plain }
+
+// MarshalText is String.
+func (u *URL) MarshalText() ([]byte, error) { return []byte(u.Text.plain), nil }
+
 // BuiltIn is the service of known capacity, in a process of its own.
 type BuiltIn struct {
 	Options sim.Options

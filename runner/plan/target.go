@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,7 +109,6 @@ func (r *reader) builtIn(n *yaml.Node, path string) *BuiltIn {
 	known := append([]string{"shed-after"}, builtInKeys...)
 	o := r.object(n, path, known...)
 	b := &BuiltIn{}
-	o.require("workers", "service")
 	o.conflict("shed-after", "shed_after", "they are the same; keep one")
 	for _, key := range known {
 		n, path := o.get(key)
@@ -130,18 +131,25 @@ func (r *reader) builtIn(n *yaml.Node, path string) *BuiltIn {
 		}
 		s := setting{strings.ReplaceAll(key, "-", "_"), strings.Join(strings.Fields(strings.Join(words, ",")), " ")}
 		if err := b.Options.Set(s.name, s.value); err != nil {
-			r.problem(n, path, "%s", strings.TrimPrefix(err.Error(), strings.ReplaceAll(s.name, "_", "-")+" "))
+			r.problem(n, path, "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("%s %q: ", strings.ReplaceAll(s.name, "_", "-"), s.value)))
 			continue
 		}
 		b.written = append(b.written, s)
 	}
-	if !o.broken && o.has("workers") && o.has("service") {
-		if err := b.Options.Check(); err != nil {
-			for line := range strings.SplitSeq(err.Error(), "\n") {
-				r.problem(n, path, "%s", line)
+	if err := b.Options.Check(); err != nil && !o.broken {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			key, _, _ := strings.Cut(line, " ")
+			where, path := o.get(strings.ReplaceAll(key, "-", "_"))
+			if where == nil {
+				r.problem(n, o.path, "%s", line)
+				continue
 			}
+			r.problem(where, path, "%s", strings.TrimPrefix(line, key+" "))
 		}
 	}
+	slices.SortStableFunc(b.written, func(x, y setting) int {
+		return slices.Index(builtInKeys, x.name) - slices.Index(builtInKeys, y.name)
+	})
 	return b
 }
 
