@@ -39,7 +39,7 @@ func TestLogWelch(t *testing.T) {
 	if !ok {
 		t.Error("Fieller not ok")
 	}
-	nearInterval(t, "Fieller", iv, 1.05074580, 1.13500005, 2e-5)
+	nearInterval(t, "Fieller", iv, 1.05074580, 1.13500005, 1e-8)
 }
 
 func TestJudge(t *testing.T) {

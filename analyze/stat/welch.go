@@ -190,8 +190,9 @@ func LogitThreshold(share, add float64) (m float64, ok bool) {
 // side, with values that are not finite, or where the mean of a is not
 // clearly different from 0. It panics unless 0 < confidence < 1.
 //
-// Method: Fieller 1954 with Welch–Satterthwaite degrees of freedom, those of
-// the logarithms' comparison to first order.
+// Method: Fieller 1954 with Welch–Satterthwaite degrees of freedom: those of
+// the comparison of logarithms where all values are positive, so that both
+// intervals rest on the same t, and their first-order form otherwise.
 func Fieller(a, b []float64, confidence float64) (iv Interval, ok bool) {
 	checkProbability(confidence)
 	if len(a) < 2 || len(b) < 2 || !Finite(a) || !Finite(b) {
@@ -215,6 +216,9 @@ func Fieller(a, b []float64, confidence float64) (iv Interval, ok bool) {
 		return Interval{ratio, ratio}, true
 	}
 	df := sum * sum / (wa*wa/(na-1) + wb*wb/(nb-1))
+	if w := LogWelch(a, b); w.Refused == "" {
+		df = w.DF
+	}
 	t := StudentQuantile(1-(1-confidence)/2, df)
 	g := t * t * va / (ma * ma)
 	if !(g < 1) {
