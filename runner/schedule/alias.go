@@ -78,26 +78,3 @@ func (a *Alias) Pick(u uint64) int {
 	}
 	return int(a.other[column])
 }
-
-// Classes chooses the class of each arrival.
-type Classes struct {
-	alias *Alias
-	key   uint64
-}
-
-// NewClasses draws classes by their weights.
-func NewClasses(weights []float64, seed uint64) (*Classes, error) {
-	a, err := NewAlias(weights)
-	if err != nil {
-		return nil, fmt.Errorf("classes: %w", err)
-	}
-	s := Derive(seed, "class")
-	return &Classes{alias: a, key: s.Uint64()}, nil
-}
-
-// Pick is the class of an arrival, an index into the weights; it depends on the
-// seed and the arrival's number alone.
-func (c *Classes) Pick(arrival uint64) int {
-	s := draw(c.key, arrival, 0)
-	return c.alias.Pick(s.Uint64())
-}

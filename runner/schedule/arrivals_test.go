@@ -304,6 +304,48 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+func TestAnyScheduleRisesAndEnds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(minRPS, 1), rapid.Float64Range(1, 300))
+		var shape []Segment
+		var length int64
+		for range rapid.IntRange(1, 5).Draw(t, "segments") {
+			s := Segment{
+				Length: rapid.Int64Range(1, 5*second).Draw(t, "length"),
+				From:   rate.Draw(t, "from"), To: rate.Draw(t, "to"),
+			}
+			if rapid.Bool().Draw(t, "level") {
+				s.To = s.From
+			}
+			shape = append(shape, s)
+			length += s.Length
+		}
+		spec := Spec{Process: rapid.SampledFrom([]Process{Poisson, Constant}).Draw(t, "process"), Shape: shape}
+		if spec.Process == Poisson {
+			spec.Dispersion = rapid.SampledFrom([]float64{0, 1.001, 3, 1000, 1e6}).Draw(t, "dispersion")
+		}
+		a, err := New(spec, rapid.Uint64().Draw(t, "seed"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last int64
+		n := 0
+		for at, ok := a.Next(); ok; at, ok = a.Next() {
+			if at < last || at >= length {
+				t.Fatalf("arrival %d at %d ns, after one at %d, in %d ns", n, at, last, length)
+			}
+			last = at
+			n++
+			if n > 10_000_000 {
+				t.Fatal("no end")
+			}
+		}
+		if e := spec.Expected(); spec.Process == Constant && float64(n) != e {
+			t.Fatalf("%d arrivals, %v expected", n, e)
+		}
+	})
+}
+
 func TestEndStaysEnd(t *testing.T) {
 	for _, spec := range []Spec{
 		{Process: Poisson, Shape: Steady(100, second)},
@@ -353,26 +395,25 @@ func TestShardsAreAPartition(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7} {
 		seen := make(map[uint64]int64)
 		for shard := range n {
-			a := Number(arrivals(t, spec, 3, 0), 100, 3, shard, n)
-			count := 0
 			var kept []int64
-			for number, at, ok := a.Next(); ok; number, at, ok = a.Next() {
+			for i, at := range all(arrivals(t, spec, 3, 0)) {
+				number := 100 + uint64(i)
+				if !Kept(3, number, shard, n) {
+					continue
+				}
 				if _, twice := seen[number]; twice {
 					t.Fatalf("arrival %d kept by two of %d shards", number, n)
 				}
 				seen[number] = at
 				kept = append(kept, at)
-				count++
 			}
+			count := len(kept)
 			if want := float64(len(whole)) / float64(n); math.Abs(float64(count)-want) > 4*math.Sqrt(want)+1 {
 				t.Errorf("shard %d of %d has %d arrivals, want about %v", shard, n, count, want)
 			}
 			// Acceptance at 99.9 % for 300 windows: each shard is Poisson.
 			if v := idc(kept, second/10, 300); v < 0.752578 || v > 1.291201 {
 				t.Errorf("shard %d of %d: index of dispersion %v", shard, n, v)
-			}
-			if a.Count() != 100+uint64(len(whole)) {
-				t.Errorf("shard %d of %d counts to %d, want %d", shard, n, a.Count(), 100+len(whole))
 			}
 		}
 		if len(seen) != len(whole) {

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -25,8 +24,8 @@ type identifiers struct {
 
 func newProfile(k keyed, spec SourceSpec) (Source, error) {
 	n := uint64(len(spec.Head))
-	if n == 0 {
-		return nil, errors.New("the profile has no counts of popular identifiers")
+	if n == 0 { // only the law of its popularity is known
+		return newIdentifiers(k, spec, nil, 1)
 	}
 	if spec.Count < n {
 		return nil, fmt.Errorf("the profile has %d identifiers, but counts for %d", spec.Count, n)

@@ -42,7 +42,7 @@ type SourceSpec struct {
 	First    uint64
 	Exponent float64 // zipf: of all ranks; profile: of the tail
 
-	Head     []float64 // profile: requests of the most popular identifiers, most popular first
+	Head     []float64 // profile: requests of the most popular identifiers, most popular first; may be empty
 	TailMass float64   // profile: requests of all identifiers beyond the head, together
 
 	Lines io.Reader // file; read to its end by NewSource, at most MaxFileBytes
