@@ -2,12 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"net/http"
-	"os"
-	"time"
-
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -15,8 +9,13 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
+	"io"
 	"math/big"
 	"net"
+	"net/http"
+	"os"
+	"time"
 )
 
 // full serves the core through net/http, for TLS, HTTP/2 and dependencies.
