@@ -129,8 +129,11 @@ func (r *Recorder) Abort() error {
 	return errors.Join(r.db.Close(), os.Remove(r.part))
 }
 
-// settle gives a sealed file its final name.
+// settle gives a sealed and closed file its final size, mode and name.
 func settle(part, final string) error {
+	if err := trim(part); err != nil {
+		return err
+	}
 	if err := os.Chmod(part, 0o444); err != nil {
 		return err
 	}
@@ -141,6 +144,25 @@ func settle(part, final string) error {
 		return err
 	}
 	return syncDir(final)
+}
+
+// trim cuts off what a file grew ahead of its pages.
+func trim(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // read-only already: it was trimmed
+	}
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		var m meta
+		if m, _, err = metas(f, info.Size()); err == nil {
+			err = f.Truncate(int64(max(m.pages, 4)) * pageSize)
+		}
+	}
+	return errors.Join(err, f.Close())
 }
 
 // syncDir makes the name of a file durable.

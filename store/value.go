@@ -21,6 +21,9 @@ const (
 	maxPlain = 32 << 20
 	// worthDeflating is the size below which a body is never compressed.
 	worthDeflating = 256
+	// worthSaving is the part of a body, one in so many, that compression must
+	// save: inflating costs an analysis more than reading does.
+	worthSaving = 5
 	// maxRatio is the highest ratio that deflate can reach.
 	maxRatio = 1032
 )
@@ -67,7 +70,7 @@ func (w *wrapper) wrap(bucket string, key, plain []byte, deflate bool) ([]byte, 
 		if err := w.flate.Close(); err != nil {
 			return nil, err
 		}
-		if w.buf.Len() < len(plain)-len(plain)/10 {
+		if w.buf.Len() <= len(plain)-len(plain)/worthSaving {
 			value = make([]byte, 0, 1+binary.MaxVarintLen64+w.buf.Len()+checksumSize)
 			value = append(value, bodyDeflate)
 			value = binary.AppendUvarint(value, uint64(len(plain)))

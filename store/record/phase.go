@@ -34,6 +34,9 @@ type Phase struct {
 	SettleNS  int64     `json:"settle_ns"`
 	Multiple  float64   `json:"multiple,omitempty"` // beyond: of the knee found so far
 	Ended     bool      `json:"ended"`              // ran to its declared end
+	// Inherits says that the service had not become idle when the phase began:
+	// what it shows is in part the phase before.
+	Inherits bool `json:"inherits,omitempty"`
 }
 
 // Cell is what one class did in one interval. Everything in it belongs to the
