@@ -250,3 +250,27 @@ func TestArrivalVerdictIsStable(t *testing.T) {
 		t.Errorf("a Poisson stream has GapCV %v and dispersion %v", a.GapCV, a.Dispersion)
 	}
 }
+
+// METHODS G4, test by test, on one window of 10,000 gaps.
+func TestWhatEachArrivalTestSees(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	window := func(at []int64) windowTests {
+		got, ok := testWindow(ArrivalWindow{SentNS: at, Rate: 1000}, rng)
+		if !ok {
+			t.Fatal("not tested")
+		}
+		return got
+	}
+	periodic := window(periodicShards(rng, 10001, 4, 1000))
+	if periodic.correlation.P > arrivalAlpha || periodic.counts.PLower > arrivalAlpha {
+		t.Errorf("periodic shards: Ljung–Box p %v, dispersion %+v", periodic.correlation.P, periodic.counts)
+	}
+	ms := window(rounded(poissonInstants(rng, 10001, 1000), 1e6))
+	if !fails(ms.lewis) || fails(ms.uniform) || ms.tick != 1e6 {
+		t.Errorf("1 ms clock: Lewis %+v, CU %+v, tick %d", ms.lewis, ms.uniform, ms.tick)
+	}
+	plain := window(poissonInstants(rng, 10001, 1000))
+	if fails(plain.lewis) || fails(plain.rate) || plain.correlation.P < arrivalAlpha || plain.tick != 0 {
+		t.Errorf("Poisson: %+v", plain)
+	}
+}

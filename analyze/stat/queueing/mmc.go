@@ -231,3 +231,13 @@ func invert(tail func(float64) float64, target, scale float64) float64 {
 	}
 	return hi
 }
+
+// Relaxation returns the time in which an M/M/1 queue forgets its start,
+// 1/(μ(1−√ρ)²).
+func Relaxation(lambda, mu float64) float64 {
+	if !(lambda > 0) || !(lambda < mu) {
+		panic(fmt.Sprintf("queueing: Relaxation(%v, %v)", lambda, mu))
+	}
+	r := 1 - math.Sqrt(lambda/mu)
+	return 1 / (mu * r * r)
+}

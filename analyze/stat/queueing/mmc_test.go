@@ -193,3 +193,10 @@ func TestMistakesPanic(t *testing.T) {
 		}()
 	}
 }
+
+// Milliseconds, μ = 1000/s.
+func TestRelaxation(t *testing.T) {
+	for rho, want := range map[float64]float64{.5: 11.66, .8: 89.72, .9: 379.7, .95: 1560, .99: 39800} {
+		near(t, "relaxation", 1000*Relaxation(1000*rho, 1000), want, 1e-3)
+	}
+}
