@@ -1,8 +1,8 @@
 package report
 
 import (
+	"bytes"
 	"encoding/csv"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -15,8 +15,9 @@ import (
 // a percentile beyond the timeout has its limit in the column that ends in
 // _beyond_us instead. Cells that a spreadsheet would run as a formula are
 // defused with an apostrophe.
-func StepsCSV(out io.Writer, a *analyze.Analysis) error {
-	w := csv.NewWriter(out)
+func StepsCSV(a *analyze.Analysis) ([]byte, error) {
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
 	head := []string{"index", "phase", "kind", "target_rps", "offered_rps", "goodput_rps", "goodput_ci95_low", "goodput_ci95_high", "completions_rps",
 		"held", "why", "deficit", "deficit_ci95_low", "deficit_ci95_high", "trust", "reasons", "window_from_s", "window_to_s"}
 	for _, clock := range []string{"response", "service"} {
@@ -35,7 +36,7 @@ func StepsCSV(out io.Writer, a *analyze.Analysis) error {
 		_ = w.Write(stepRow(&a.Steps[i]))
 	}
 	w.Flush()
-	return w.Error() // keeps the first error of any Write
+	return out.Bytes(), w.Error() // which keeps the first error of any Write
 }
 
 func stepRow(s *analyze.StepResult) []string {
@@ -45,9 +46,9 @@ func stepRow(s *analyze.StepResult) []string {
 	}
 	goodLow, goodHigh := endCells(s.GoodputCI95)
 	deficitLow, deficitHigh := endCells(s.DeficitCI95)
-	row := []string{strconv.Itoa(s.Index), strconv.Itoa(s.Phase), Defuse(s.Kind), cell(s.TargetRPS), cell(s.OfferedRPS), cell(s.GoodputRPS),
-		goodLow, goodHigh, cell(s.CompletionsRPS), held, Defuse(s.Why), optionalCell(s.Deficit), deficitLow, deficitHigh,
-		Defuse(s.Trust), Defuse(strings.Join(s.Reasons, " ")), cell(s.WindowS[0]), cell(s.WindowS[1])}
+	row := []string{strconv.Itoa(s.Index), strconv.Itoa(s.Phase), record.Defuse(s.Kind), cell(s.TargetRPS), cell(s.OfferedRPS), cell(s.GoodputRPS),
+		goodLow, goodHigh, cell(s.CompletionsRPS), held, record.Defuse(s.Why), optionalCell(s.Deficit), deficitLow, deficitHigh,
+		record.Defuse(s.Trust), record.Defuse(strings.Join(s.Reasons, " ")), cell(s.WindowS[0]), cell(s.WindowS[1])}
 	for _, l := range []*analyze.LatencyUS{&s.Response, &s.Service} {
 		row = append(row, strconv.FormatUint(l.Count, 10), optionalCell(l.Mean), optionalCell(l.P50), optionalCell(l.P90), optionalCell(l.P95),
 			optionalCell(l.P99), optionalCell(l.P999), optionalCell(l.Max), mapCell(l.Censored, "p50"), mapCell(l.Censored, "p99"))
@@ -90,13 +91,4 @@ func endCells(i *analyze.Interval) (low, high string) {
 		return "", ""
 	}
 	return cell(i[0]), cell(i[1])
-}
-
-// Defuse returns a text cell that no spreadsheet takes for a formula: it puts an
-// apostrophe before a leading = + - @, tab or carriage return.
-func Defuse(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }

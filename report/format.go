@@ -41,12 +41,10 @@ func grouped(whole, sep string) string {
 	return b.String()
 }
 
-// significant writes three significant digits, whole numbers above 100.
+// significant writes three significant digits; whole numbers without a fraction.
 func (w *words) significant(v float64) string {
 	switch a := math.Abs(v); {
-	case a == 0:
-		return "0"
-	case a >= 99.95:
+	case a >= 99.95 || v == math.Trunc(v):
 		return w.decimal(v, 0)
 	case a >= 9.995:
 		return w.decimal(v, 1)
@@ -93,6 +91,7 @@ func (w *words) percent(share float64) string {
 	p := 100 * share
 	digits := 1
 	switch d := min(math.Abs(p), math.Abs(100-p)); {
+	case p > 100:
 	case p == 0 || p == 100:
 		digits = 0
 	case d < 0.005:

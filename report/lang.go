@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Lang is the language of a report.
-type Lang string
+// Lang is the language of a report, as in lang attributes.
+type Lang = string
 
 // The languages.
 const (
-	English    Lang = "en"
-	Portuguese Lang = "pt-BR"
+	English    = "en"
+	Portuguese = "pt-BR"
 )
 
 // Languages lists the languages of reports.
@@ -43,6 +43,9 @@ func (w *words) f(format string, values ...any) string { return fmt.Sprintf(form
 func (w *words) code(c string) string {
 	if s, ok := w.Codes[c]; ok {
 		return s
+	}
+	if strings.Contains(c, " ") { // a sentence, not a code
+		return c
 	}
 	return strings.ReplaceAll(c, "_", " ")
 }

@@ -66,7 +66,7 @@ func TestLookAtPages(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+".txt"), []byte(Text(a, 100, false, "out/report.html", "out/report.md", "out/analysis.json", "out/steps.csv", "out/knee.svg")), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+".txt"), []byte(Text(a, TextOptions{Files: []string{"out/report.html", "out/report.md"}})), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,13 +8,12 @@ import (
 	"headroom/analyze"
 )
 
-// Markdown tells an analysis in GitHub's Markdown, with the pictures as links to
-// the SVG files that Write puts beside it.
-func Markdown(a *analyze.Analysis, lang Lang) ([]byte, error) {
-	return markdownOf(build(a, nil, lang)), nil
+// Markdown tells an analysis in GitHub's Markdown, without pictures.
+func Markdown(a *analyze.Analysis, lang Lang) []byte {
+	return markdownOf(build(a, nil, lang))
 }
 
-// markdownWith is Markdown with the figures linked.
+// markdownWith links the SVG files that Write puts beside the page.
 func markdownWith(a *analyze.Analysis, figures []figure, lang Lang) []byte {
 	return markdownOf(build(a, figures, lang))
 }

@@ -302,6 +302,8 @@ func (s synthetic) knee(a *analyze.Analysis) {
 		a.Gates = append(a.Gates, analyze.GateResult{Rule: "margin >= 2.0", Measured: num(a.Margin.CI95[0]), Limit: 2, Outcome: analyze.Pass})
 		if a.Margin.CI95[0] < 2 {
 			a.Gates[0].Outcome, a.Verdict = analyze.Fail, analyze.Fail
+		} else {
+			a.Verdict = analyze.Inconclusive // the last gate has no data
 		}
 	}
 	for _, st := range a.Steps {

@@ -68,7 +68,11 @@ func (w *words) latency(a *analyze.Analysis) block {
 	for _, c := range w.clocks(a.Latency) {
 		t.add(w.latencyRow(c.name, c.l)...)
 	}
-	return block{Table: t}
+	b := block{Table: t}
+	if slices.ContainsFunc(a.Steps, func(s analyze.StepResult) bool { return s.Held != nil && !*s.Held }) {
+		b.Paras = []string{w.PastLatency}
+	}
+	return b
 }
 
 func (w *words) latencyRow(name string, l *analyze.LatencyUS) []tableCell {

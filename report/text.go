@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,16 +14,21 @@ import (
 // maxLines is how long a text report is at most, files included.
 const maxLines = 40
 
-// Text tells an analysis for a terminal in at most 40 lines of at most width
-// columns (0: 100): trust first, then the sentence, gates, plateaus, latency of
-// both clocks, outcomes, findings and where the files are. What does not fit is
-// counted, never dropped in silence. With color it uses SGR sequences; without,
-// words and signs say the same.
-func Text(a *analyze.Analysis, width int, color bool, files ...string) string {
-	if width <= 0 {
-		width = 100
+// TextOptions of Text.
+type TextOptions struct {
+	Width int      // columns; 100 where 0, at least 40
+	Color bool     // SGR sequences; signs and words say the same without
+	Files []string // where the evidence and the report are
+}
+
+// Text tells an analysis for a terminal in at most 40 lines: trust first, then
+// the sentence, gates, plateaus, latency of both clocks, outcomes, findings and
+// where the files are. What does not fit is counted, never dropped in silence.
+func Text(a *analyze.Analysis, o TextOptions) string {
+	if o.Width <= 0 {
+		o.Width = 100
 	}
-	t := &terminal{w: &english, width: max(width, 40), color: color}
+	t := &terminal{w: &english, width: max(o.Width, 40), color: o.Color}
 	t.trust(a)
 	t.sentence(a)
 	// Every part below has a share of the lines; what one leaves, later ones get.
@@ -29,7 +36,7 @@ func Text(a *analyze.Analysis, width int, color bool, files ...string) string {
 	t.steps(a, 9)
 	t.latency(a)
 	t.outcomes(a)
-	t.files(files)
+	t.files(o.Files)
 	t.findings(a, maxLines-len(t.lines)-len(t.last))
 	return strings.Join(append(t.lines, t.last...), "\n") + "\n"
 }
@@ -129,17 +136,13 @@ func wrap(s string, width, n int) []string {
 }
 
 func (t *terminal) gates(a *analyze.Analysis, most int) {
-	// Failed gates come first, so that a cut can't hide one.
-	var order []*analyze.GateResult
-	for pass := range 3 {
-		for i := range a.Gates {
-			g := &a.Gates[i]
-			if rank := map[analyze.Verdict]int{analyze.Fail: 0, analyze.Pass: 2}; pass == rankOf(rank, g.Outcome) {
-				order = append(order, g)
-			}
-		}
-	}
-	for i, g := range order {
+	rank := map[analyze.Verdict]int{analyze.Fail: 0, analyze.Pass: 2}
+	order := slices.Clone(a.Gates) // failed ones first, so that a cut can't hide one
+	slices.SortStableFunc(order, func(x, y analyze.GateResult) int {
+		return cmp.Compare(rankOf(rank, x.Outcome), rankOf(rank, y.Outcome))
+	})
+	for i := range order {
+		g := &order[i]
 		if i == most-1 && len(order) > most {
 			t.put("doubt", "gate   … and %d more gates in the report", len(order)-i)
 			return
@@ -156,40 +159,48 @@ func (t *terminal) gates(a *analyze.Analysis, most int) {
 	}
 }
 
-func rankOf(rank map[analyze.Verdict]int, v analyze.Verdict) int {
-	if r, ok := rank[v]; ok {
+// rankOf is the rank of a code; one of a later version ranks in the middle.
+func rankOf[K comparable](rank map[K]int, k K) int {
+	if r, ok := rank[k]; ok {
 		return r
 	}
 	return 1
 }
 
-// chosen picks at most n plateaus: those around the bracket first, then the
-// ends, then evenly between.
+// chosen picks at most n of the plateaus, which come by rising load: the ends,
+// the highest that held, the lowest that did not and its neighbours, then evenly.
 func chosen(steps []*analyze.StepResult, n int) []*analyze.StepResult {
 	if len(steps) <= n {
 		return steps
 	}
-	want := map[int]bool{0: true, len(steps) - 1: true}
+	order := []int{0, len(steps) - 1}
+	first, best := -1, -1
 	for i, s := range steps {
-		if s.Held != nil && !*s.Held {
-			for _, k := range []int{i - 1, i, i + 1} {
-				if k >= 0 && k < len(steps) && len(want) < n {
-					want[k] = true
-				}
-			}
-			break
+		if s.Held != nil && *s.Held {
+			best = i
+		}
+		if s.Held != nil && !*s.Held && first < 0 {
+			first = i
 		}
 	}
-	for i := 1; len(want) < n; i++ {
-		// Halving: 1/2, 1/4, 3/4, 1/8 …; with i up to 2n every gap is reached.
-		top := 1
-		for top*2 <= i {
-			top *= 2
+	if best >= 0 {
+		order = append(order, best)
+	}
+	if first >= 0 {
+		order = append(order, first, first-1, first+1)
+	}
+	for parts := 2; parts <= 2*len(steps); parts *= 2 { // halves, quarters, …
+		for i := 1; i < parts; i += 2 {
+			order = append(order, i*(len(steps)-1)/parts)
 		}
-		k := (2*(i-top) + 1) * (len(steps) - 1) / (2 * top)
-		want[k] = true
-		if i > 4*len(steps) {
-			break
+	}
+	for i := range steps {
+		order = append(order, i)
+	}
+	want := map[int]bool{}
+	for _, i := range order {
+		if i >= 0 && i < len(steps) && len(want) < n {
+			want[i] = true
 		}
 	}
 	var out []*analyze.StepResult
@@ -263,28 +274,29 @@ func (t *terminal) outcomes(a *analyze.Analysis) {
 	}
 }
 
-// findings prints the most severe first, one a line, and counts the rest.
+// findings prints the most severe first, one a line; the codes of those that
+// have no line of their own share the last.
 func (t *terminal) findings(a *analyze.Analysis, room int) {
-	left := len(a.Findings)
-	for _, severity := range []string{"invalidates", "caution", "note", ""} {
-		for _, f := range a.Findings {
-			known := f.Severity == "invalidates" || f.Severity == "caution" || f.Severity == "note"
-			if f.Severity != severity && (severity != "" || known) {
-				continue
+	rank := map[string]int{"invalidates": 0, "caution": 1, "note": 2}
+	order := slices.Clone(a.Findings)
+	slices.SortStableFunc(order, func(x, y analyze.Finding) int {
+		return cmp.Compare(rankOf(rank, x.Severity), rankOf(rank, y.Severity))
+	})
+	for i, f := range order {
+		if i == room-1 && len(order) > room {
+			var codes []string
+			for _, rest := range order[i:] {
+				codes = append(codes, rest.Code)
 			}
-			if room == 1 && left > 1 {
-				t.put("doubt", "… and %d more findings in the report", left)
-				return
-			}
-			b := t.w.badge(f.Severity)
-			s := fmt.Sprintf("%s %s", b.Sign, f.Code)
-			if f.Scope != "" && f.Scope != "run" {
-				s += " (" + f.Scope + ")"
-			}
-			t.put(b.Tone, "%s: %s", s, orElse(f.Text, t.w.code(f.Code)))
-			room--
-			left--
+			t.put("doubt", "… and %d more: %s", len(codes), strings.Join(codes, ", "))
+			return
 		}
+		b := t.w.badge(f.Severity)
+		s := b.Sign + " " + f.Code
+		if f.Scope != "" && f.Scope != "run" {
+			s += " (" + f.Scope + ")"
+		}
+		t.put(b.Tone, "%s: %s", s, orElse(f.Text, t.w.code(f.Code)))
 	}
 }
 

@@ -34,7 +34,7 @@ type words struct {
 	// Sentences before tables and below pictures.
 	GatesIntro, FindingsIntro, PicturesIntro, StepsIntro, LatencyIntro, AccountingIntro, TrustIntro string
 	RefusedIntro, ThresholdsIntro, ClassesIntro, FactsIntro, FilesIntro                             string
-	AtHighestHeld, AllJudged                                                                        string
+	AtHighestHeld, AllJudged, PastLatency                                                           string
 	Captions                                                                                        map[string]string // by picture
 
 	// Burst, soak, chaos.

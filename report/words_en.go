@@ -47,7 +47,7 @@ var english = words{
 	GCPause: "longest garbage collection pause", Sleeper: "latest wake-up of a 50 ms sleeper", Limited: "time at a limit of our own", Clamped: "clamped",
 	Generator: "Generator", TargetFacts: "Target", Changed: "changed during the run", Samples: "samples", Unit: "unit", AtKnee: "at the knee", Source: "source",
 	Digest: "evidence SHA-256", PlanDigest: "plan SHA-256", Comparable: "comparable key", Tool: "tool version", Seed: "seed", Interval: "interval", Timeout: "timeout",
-	Deadline: "deadline", Shards: "shards", RunID: "run id", State: "state", Window: "judged from–to", What: "what", TrustOf: "trust", LossRatio: "left unanswered in time",
+	Deadline: "deadline", Shards: "shards", RunID: "run id", State: "state", Window: "judged from–to", What: "what", TrustOf: "trust", LossRatio: "not answered in time",
 
 	GatesIntro:      "What the plan requires. A gate without data never passes.",
 	FindingsIntro:   "What makes a number doubtful, or is worth knowing, with the value and the limit.",
@@ -62,6 +62,7 @@ var english = words{
 	FactsIntro:      "What this run can be compared with.",
 	FilesIntro:      "Written beside this report.",
 	AtHighestHeld:   "highest plateau that held (%s)", AllJudged: "everything that was judged",
+	PastLatency: "Plateaus past the knee are part of this: there, latency depends on how long the run lasted. The plateaus above say more.",
 	Captions: map[string]string{
 		"knee":     "Points on the dashed line: every request was answered in time. Where the points leave it, the service stops keeping up; the bars below say what became of the others.",
 		"latency":  "Flat is healthy. Where response rises and service does not, requests wait before they are sent or picked up.",
@@ -121,6 +122,12 @@ var english = words{
 		"service_dead": "service stopped answering", "not_recovered": "not recovered", "no_peak": "the plan states no production peak", "no_knee": "no knee",
 		"accepted": "as planned", "rejected": "not as planned", "not_tested": "not tested", "yes": "yes", "no": "no", "partial": "partial",
 		"none": "none", "leak": "leak", "drift": "drift", "step": "step", "saw_tooth": "saw tooth", "warm_up": "warm-up", "refine": "refine", "beyond": "beyond",
+		"law_broken": "the accounting does not add up", "conservation": "answers and requests do not balance", "flat_without_latency": "goodput flat without longer waits", "no_plateaus": "no plateaus", "no_plateau": "no plateau there",
+		"closed_model": "closed model", "inherits_work": "began before the service was idle", "not_idle": "service not idle", "no_samples": "no samples", "mixed_rates": "plateaus of different rates",
+		"held_throughout": "held at every load", "still_growing": "still growing when the record ended", "sweep_ended": "the sweep ended", "reading_failed": "a reading failed", "not_poisson_by_plan": "not Poisson by plan",
+		"arrivals_rate_drift": "arrival rate drifts", "arrivals_too_regular": "arrivals too regular", "arrivals_wrong_rate": "arrival rate wrong",
+		"stalled": "stalled", "rounded_clock": "rounded to a clock", "bursty": "bursty", "dependent": "dependent", "wrong_rate": "wrong rate", "too_regular": "too regular", "rate_drift": "rate drifts",
+		"hinge": "hinge", "bracket": "bracket only", "persistent": "one trend throughout", "window_mismatch": "peak counted in another window",
 		"poisson": "Poisson", "constant": "constant", "open": "open", "closed": "closed",
 	},
 	Phrases: map[string]string{

@@ -62,6 +62,7 @@ var portuguese = words{
 	FactsIntro:      "Com o que esta execução pode ser comparada.",
 	FilesIntro:      "Escritos ao lado deste relatório.",
 	AtHighestHeld:   "maior patamar sustentado (%s)", AllJudged: "tudo o que foi julgado",
+	PastLatency: "Patamares além do joelho entram aqui: neles a latência depende de quanto a execução durou. Os patamares acima dizem mais.",
 	Captions: map[string]string{
 		"knee":     "Pontos sobre a reta tracejada: toda requisição foi respondida a tempo. Onde os pontos a deixam, o serviço já não dá conta; as barras dizem o que foi feito das outras.",
 		"latency":  "Plano é saudável. Onde a resposta sobe e o serviço não, as requisições esperam antes de serem enviadas ou atendidas.",
@@ -121,6 +122,12 @@ var portuguese = words{
 		"service_dead": "o serviço parou de responder", "not_recovered": "não recuperado", "no_peak": "o plano não informa o pico de produção", "no_knee": "sem joelho",
 		"accepted": "como planejadas", "rejected": "não como planejadas", "not_tested": "não testadas", "yes": "sim", "no": "não", "partial": "parcial",
 		"none": "nenhum", "leak": "vazamento", "drift": "deriva", "step": "patamar", "saw_tooth": "dente de serra", "warm_up": "aquecimento", "refine": "refino", "beyond": "além",
+		"law_broken": "as contas não fecham", "conservation": "respostas e requisições não se equilibram", "flat_without_latency": "vazão útil estagnada sem esperas maiores", "no_plateaus": "sem patamares", "no_plateau": "sem patamar ali",
+		"closed_model": "modelo fechado", "inherits_work": "começou antes de o serviço ficar ocioso", "not_idle": "serviço não estava ocioso", "no_samples": "sem amostras", "mixed_rates": "patamares de taxas diferentes",
+		"held_throughout": "sustentou toda carga", "still_growing": "ainda crescia quando o registro terminou", "sweep_ended": "a varredura terminou", "reading_failed": "uma leitura falhou", "not_poisson_by_plan": "não é Poisson pelo plano",
+		"arrivals_rate_drift": "a taxa de chegadas deriva", "arrivals_too_regular": "chegadas regulares demais", "arrivals_wrong_rate": "taxa de chegadas errada",
+		"stalled": "pararam", "rounded_clock": "arredondadas a um relógio", "bursty": "em rajadas", "dependent": "dependentes", "wrong_rate": "taxa errada", "too_regular": "regulares demais", "rate_drift": "a taxa deriva",
+		"hinge": "dobradiça", "bracket": "só o intervalo entre patamares", "persistent": "uma só tendência", "window_mismatch": "pico contado em outra janela",
 		"poisson": "Poisson", "constant": "constante", "open": "aberto", "closed": "fechado",
 	},
 	Phrases: map[string]string{

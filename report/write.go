@@ -63,14 +63,14 @@ func Files(a *analyze.Analysis, ev record.Evidence, opts Options) ([]File, error
 	if err != nil {
 		return nil, err
 	}
-	var steps bytes.Buffer
-	if err := StepsCSV(&steps, a); err != nil {
+	steps, err := StepsCSV(a)
+	if err != nil {
 		return nil, fmt.Errorf("steps.csv: %w", err)
 	}
-	files := []File{{"report.html", html}, {"report.md", markdownWith(a, figures, opts.Lang)}, {"analysis.json", json}, {"steps.csv", steps.Bytes()}}
+	files := []File{{"report.html", html}, {"report.md", markdownWith(a, figures, opts.Lang)}, {"analysis.json", json}, {"steps.csv", steps}}
 	if ev != nil {
 		var intervals bytes.Buffer
-		if err := IntervalsCSV(&intervals, ev); err != nil {
+		if err := record.WriteIntervalsCSV(&intervals, ev); err != nil {
 			return nil, fmt.Errorf("intervals.csv: %w", err)
 		}
 		files = append(files, File{"intervals.csv", intervals.Bytes()})
