@@ -92,7 +92,7 @@ func (e *Engine) Drive(ctx context.Context, feed send.Feed, until int64, idle bo
 			return ctx.Err()
 		}
 		due, ok := feed.Due()
-		if idle && !ok && e.stats.InFlight == 0 {
+		if idle && e.stats.InFlight == 0 && !pending(feed, ok) {
 			return nil
 		}
 		next, what := until+1, 0
@@ -130,6 +130,15 @@ func (e *Engine) Drive(ctx context.Context, feed send.Feed, until int64, idle bo
 			}
 		}
 	}
+}
+
+// pending reports whether the feed has something to come besides the
+// boundaries of intervals: it says so itself, or Due does.
+func pending(feed send.Feed, due bool) bool {
+	if p, ok := feed.(interface{ Pending() bool }); ok {
+		return p.Pending()
+	}
+	return due
 }
 
 func (e *Engine) fire(req *send.Request) {
