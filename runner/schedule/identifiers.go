@@ -137,5 +137,5 @@ func zipfSum(lo, hi uint64, s float64) float64 {
 	if s != 1 {
 		integral *= exp((1 - s) * ln(a))
 	}
-	return sum + integral + (fa+fb)/2 + s*(fa/a-fb/b)/12
+	return sum + integral + float64((fa+fb)/2) + float64(s*(fa/a-fb/b)/12)
 }

@@ -77,8 +77,8 @@ func (s *Stream) Below(n uint64) uint64 {
 // Normal returns a standard normal number by the polar method.
 func (s *Stream) Normal() float64 {
 	for {
-		x := 2*s.Float64() - 1
-		y := 2*s.Float64() - 1
+		x := float64(2*s.Float64()) - 1
+		y := float64(2*s.Float64()) - 1
 		q := float64(x*x) + float64(y*y)
 		if q > 0 && q < 1 {
 			return x * sqrt(-2*ln(q)/q)

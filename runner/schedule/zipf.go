@@ -50,7 +50,7 @@ func (z *Zipf) integral(x float64) float64 {
 	l := ln(x)
 	t := float64((1 - z.s) * l)
 	if math.Abs(t) < 1e-8 {
-		return float64(l * (1 + t/2))
+		return float64(l * (1 + float64(t/2)))
 	}
 	return float64(expm1(t) / t * l)
 }
@@ -58,7 +58,7 @@ func (z *Zipf) integral(x float64) float64 {
 func (z *Zipf) inverse(y float64) float64 {
 	t := max(float64((1-z.s)*y), -1)
 	if math.Abs(t) < 1e-8 {
-		return exp(y * (1 - t/2))
+		return exp(y * (1 - float64(t/2)))
 	}
 	if t == -1 {
 		return z.hi
