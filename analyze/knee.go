@@ -71,16 +71,28 @@ func judgeSweep(plateaus []Plateau) sweep {
 	})
 	var sound []*Plateau
 	for _, p := range refs {
-		if p.Lacks == "" && p.Trust.Verdict != Untrusted {
+		if p.Lacks == "" && p.Trust.Verdict != Untrusted && !p.Inherits {
 			sound = append(sound, p)
 		}
 	}
 	s.base = baseErrors(sound)
+	failed := math.Inf(1) // the lowest rate that was too much for an idle service
 	for _, p := range refs {
 		jp := judgedPlateau{p, Classify(p, s.base)}
 		s.all = append(s.all, jp)
+		if jp.Held != nil && !*jp.Held {
+			failed = min(failed, jp.OfferedRPS)
+		}
+	}
+	for i := range s.all {
+		jp := &s.all[i]
+		// Work left over from before explains a failure at a lower rate, but
+		// not at a rate that was too much without it.
+		if jp.Why == whyInherits && jp.class == saturated && jp.OfferedRPS >= failed {
+			jp.accept()
+		}
 		if jp.valid {
-			s.valid = append(s.valid, jp)
+			s.valid = append(s.valid, *jp)
 		}
 	}
 	return s
@@ -173,7 +185,7 @@ func (f *found) decide(seed uint64) {
 		f.Reason = reasonNoPlateaus
 		return
 	case len(s.valid) == 0 && untrusted > 0:
-		f.Reason = reasonUntrusted
+		f.Status, f.Reason = GeneratorLimited, s.limit(-1)
 		return
 	case len(s.valid) == 0:
 		f.Reason = reasonTooFewSteps

@@ -16,6 +16,7 @@ const (
 	whyTooShort      = "too_short"
 	whyInterrupted   = "interrupted"
 	whyNoArrivals    = "no_arrivals"
+	whyInherits      = "inherits_work" // the service was not idle when it began
 )
 
 // row is what one interval of a plateau contributes to tests that need the
@@ -53,19 +54,20 @@ type Plateau struct {
 	Multiple  float64 // beyond: of the knee found so far
 	LengthS   float64 // as declared, settling included
 
-	Counts record.Counts  // by schedule, over the window after settling
-	Late   [4]uint64      // sends later than 1 ms, 10 ms, 100 ms, 1 s
-	Trust  PlateauTrust   // whether the generator did its part
-	Lacks  string         // why it cannot be judged at all: too_short, interrupted, no_arrivals; "" where it can
-	Resp   LatencyUS      // response time of all requests that have one
-	Serv   LatencyUS      // service time of all last attempts
-	OKp50  *float64       // median response of the good answers, µs
-	Cells  []ClassCounts  // by class, in the order of the header
-	Flows  []ClassCounts  // whole flows, by class
-	rows   []row          // after settling
-	before int64          // backlog when the window began
-	hist   plateauHist    // merged over classes
-	header *record.Header // for limits
+	Counts   record.Counts  // by schedule, over the window after settling
+	Late     [4]uint64      // sends later than 1 ms, 10 ms, 100 ms, 1 s
+	Trust    PlateauTrust   // whether the generator did its part
+	Inherits bool           // the service was not idle when it began
+	Lacks    string         // why it cannot be judged at all: too_short, interrupted, no_arrivals; "" where it can
+	Resp     LatencyUS      // response time of all requests that have one
+	Serv     LatencyUS      // service time of all last attempts
+	OKp50    *float64       // median response of the good answers, µs
+	Cells    []ClassCounts  // by class, in the order of the header
+	Flows    []ClassCounts  // whole flows, by class
+	rows     []row          // after settling
+	before   int64          // backlog when the window began
+	hist     plateauHist    // merged over classes
+	header   *record.Header // for limits
 }
 
 // ClassCounts is what one class did in the window of a plateau.
@@ -129,8 +131,8 @@ func NewPlateau(h record.Header, p record.Phase) *PlateauBuilder {
 	}
 	b.p = Plateau{
 		Index: p.Step, Phase: p.Index, Kind: p.Kind, TargetRPS: p.TargetRPS, Multiple: p.Multiple,
-		LengthS: float64(p.EndNS-p.StartNS) / 1e9,
-		Cells:   make([]ClassCounts, len(h.Classes)), Flows: make([]ClassCounts, len(h.Classes)),
+		LengthS: float64(p.EndNS-p.StartNS) / 1e9, Inherits: p.Inherits,
+		Cells: make([]ClassCounts, len(h.Classes)), Flows: make([]ClassCounts, len(h.Classes)),
 		hist: plateauHist{
 			ok: record.NewHistogram(h.MaxUS), other: record.NewHistogram(h.MaxUS),
 			service: record.NewHistogram(h.MaxUS), lag: record.NewHistogram(h.MaxUS),

@@ -92,8 +92,10 @@ type Engine interface {
 	// Now is the time since origin in ns, on the clock that all instants use.
 	Now() int64
 	// Drive fires what is due and delivers results until the instant until, or,
-	// with idle, until nothing is in flight and nothing is due any more. It
-	// returns early with ctx's error, leaving what is in flight as it is.
+	// with idle, until nothing is in flight and nothing will become due any
+	// more; a Feed that has boundaries of its own which do not count implements
+	// interface{ Pending() bool } and says so. It returns early with ctx's
+	// error, leaving what is in flight as it is.
 	Drive(ctx context.Context, feed Feed, until int64, idle bool) error
 	// Abandon ends everything in flight: sent requests end with ErrDrain,
 	// requests that never got a connection with ErrNoConnection and Unsent.
