@@ -42,6 +42,7 @@ type Judged struct {
 	BacklogGrows        bool    // by the same block test
 	Done                [record.NumOutcomes]uint64
 	Arrivals            uint64
+	class               class
 	valid               bool // blocks were enough and the generator can be believed
 }
 
@@ -155,9 +156,20 @@ func Classify(p *Plateau, baseErrors float64) Judged {
 		j.Why = whyNeverSettled
 		return j
 	}
+	j.class = c
+	if p.Inherits {
+		j.Why = whyInherits
+		return j
+	}
+	j.accept()
+	return j
+}
+
+// accept makes a verdict of what was measured.
+func (j *Judged) accept() {
 	j.valid = true
-	held := c == stable
-	switch c {
+	held := j.class == stable
+	switch j.class {
 	case stable:
 		j.Held, j.Why = &held, whyKeepsUp
 	case saturated:
@@ -165,7 +177,6 @@ func Classify(p *Plateau, baseErrors float64) Judged {
 	default:
 		j.Why = whyIndeterminate
 	}
-	return j
 }
 
 // settle says how many of the first intervals to leave out because the
@@ -302,8 +313,8 @@ func deficit(arrivals, good []float64, base float64) (c class, d, se, lo, hi flo
 }
 
 // baseErrors is the failure ratio far below saturation: the median over the
-// plateaus whose rate is at most 0.7 times the best goodput, at least the two
-// lowest. Plateaus rise with their offered rate.
+// plateaus whose rate is at most 0.7 times the best goodput; where that leaves
+// fewer than two, the lower ratio of the two lowest. Plateaus rise with their offered rate.
 func baseErrors(rising []*Plateau) float64 {
 	if len(rising) == 0 {
 		return 0
@@ -336,6 +347,10 @@ func baseErrors(rising []*Plateau) float64 {
 		return 0
 	}
 	slices.Sort(ratios)
+	if low < 2 {
+		// The second lowest may be past the knee already.
+		return ratios[0]
+	}
 	m, _ := stat.Median(ratios)
 	return m
 }
