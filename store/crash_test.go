@@ -216,6 +216,7 @@ func TestStoreModel(t *testing.T) {
 				rt.Fatal(a, b)
 			}
 		}
+		r.db.NoSync = true // the model is not about power failures
 		notes := 0
 		rt.Repeat(map[string]func(*rapid.T){
 			"interval": func(rt *rapid.T) {

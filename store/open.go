@@ -156,14 +156,35 @@ func (r *Run) loadRun(tx *bolt.Tx) (err error) {
 	if r.format, err = readFormat(tx); err != nil {
 		return err
 	}
+	for _, name := range buckets() {
+		if tx.Bucket([]byte(name)) == nil {
+			return damage("it has no bucket %s", name)
+		}
+	}
 	var u unwrapper
-	get := func(key string) ([]byte, error) {
-		v := tx.Bucket([]byte(bucketRun)).Get([]byte(key))
+	b := tx.Bucket([]byte(bucketRun))
+	// A key that is not known may be a garbled one that is: its checksum tells.
+	err = b.ForEach(func(key, value []byte) error {
+		if string(key) == keyFormat {
+			return nil
+		}
+		_, err := u.unwrap(bucketRun, key, value)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.decodeRun(func(key string) ([]byte, error) {
+		v := b.Get([]byte(key))
 		if v == nil {
 			return nil, nil
 		}
 		return u.unwrap(bucketRun, []byte(key), v)
-	}
+	})
+}
+
+// decodeRun decodes the records of the bucket run.
+func (r *Run) decodeRun(get func(key string) ([]byte, error)) error {
 	b, err := get(keyHeader)
 	if err != nil {
 		return err

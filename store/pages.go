@@ -263,10 +263,14 @@ func (t *tree) leaf(p *page, bucket string, low, high []byte) error {
 		if isBucket != (bucket == "") {
 			return damage("buckets and values are mixed")
 		}
+		size := int64(binary.LittleEndian.Uint32(head[12:]))
+		if isBucket && size < bucketSize {
+			return damage("the entry of bucket %q is cut short", key)
+		}
 		if !isBucket || t.only != "" && t.only != string(key) {
 			continue
 		}
-		if err := t.bucket(p, string(key), value, int64(binary.LittleEndian.Uint32(head[12:]))); err != nil {
+		if err := t.bucket(p, string(key), value, size); err != nil {
 			return err
 		}
 	}
@@ -274,14 +278,12 @@ func (t *tree) leaf(p *page, bucket string, low, high []byte) error {
 }
 
 // bucket walks a bucket whose entry lies at an offset of a leaf page: either a
-// page number or, for small ones, a page of its own inside the value.
+// page number or, for small ones, a page of its own inside the value. size is
+// at least bucketSize.
 func (t *tree) bucket(p *page, name string, off, size int64) error {
 	entry, err := p.bytes(off, size)
 	if err != nil {
 		return err
-	}
-	if len(entry) < bucketSize {
-		return damage("the entry of bucket %q is cut short", name)
 	}
 	t.count[name] = 0
 	if root := binary.LittleEndian.Uint64(entry); root != 0 {
