@@ -6,8 +6,8 @@
 // NaN and infinity never leave this package. A function that cannot answer
 // says so in one of two ways: a second result ok that is false, for plain
 // arithmetic, or a field Refused holding a [Refusal], for a method. Both
-// come with zero values that must not be used. Values that are not finite in
-// the input are refused too, except in the signals of [Recovery], where NaN
+// come with zero values that must not be used. Values in the input that
+// are not finite, or larger than 1e100, are refused too, except in the signals of [Recovery], where NaN
 // stands for an interval without a value.
 //
 // Functions panic only on arguments that are wrong in the program and not in

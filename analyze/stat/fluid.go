@@ -48,6 +48,9 @@ func (f Fluid) Drain() FluidDrain {
 	default:
 		d.DrainS = d.Backlog / (f.Capacity - f.Base)
 	}
+	if !Finite([]float64{d.Backlog, d.DrainS, d.PeakWaitS}) {
+		return FluidDrain{Refused: NotFinite}
+	}
 	return d
 }
 
@@ -77,6 +80,9 @@ func (f Fluid) TimedOut(timeoutS float64) FluidTimeouts {
 	t.During = (f.LengthS - timeoutS*f.Capacity/(f.Burst-f.Capacity)) * f.Burst
 	t.LastS = (d.Backlog - timeoutS*f.Capacity) / (f.Capacity - f.Base)
 	t.After = t.LastS * f.Base
+	if !Finite([]float64{t.During, t.After, t.LastS}) {
+		return FluidTimeouts{Refused: NotFinite}
+	}
 	return t
 }
 

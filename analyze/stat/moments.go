@@ -5,10 +5,15 @@ import (
 	"slices"
 )
 
-// Finite reports whether every value is finite. It is true for no values.
+// largest is the size above which values are taken for infinite, so that
+// squares and their sums stay finite.
+const largest = 1e100
+
+// Finite reports whether every value is finite, which here means at most
+// 1e100 in size. It is true for no values.
 func Finite(x []float64) bool {
 	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !(math.Abs(v) <= largest) {
 			return false
 		}
 	}
@@ -22,7 +27,7 @@ func Mean(x []float64) (mean float64, ok bool) {
 		return 0, false
 	}
 	m, _ := meanM2(x)
-	return m, !math.IsInf(m, 0) && !math.IsNaN(m)
+	return m, true
 }
 
 // SD returns the standard deviation of x with n−1 in the denominator. It is
@@ -33,7 +38,7 @@ func SD(x []float64) (sd float64, ok bool) {
 	}
 	_, m2 := meanM2(x)
 	sd = math.Sqrt(m2 / float64(len(x)-1))
-	return sd, !math.IsInf(sd, 0) && !math.IsNaN(sd)
+	return sd, true
 }
 
 // meanM2 returns the mean and the sum of squared deviations from it by two
@@ -104,7 +109,7 @@ func Autocorrelation(x []float64, lag int) (r float64, ok bool) {
 		return 0, false
 	}
 	mean, m2 := meanM2(x)
-	if m2 == 0 || math.IsInf(m2, 0) {
+	if m2 == 0 {
 		return 0, false
 	}
 	var c float64

@@ -46,7 +46,7 @@ func TestMomentsOfFewValues(t *testing.T) {
 		{"two", []float64{4, 6}, true, true, true, true},
 		{"with NaN", []float64{1, nan, 2}, false, false, false, false},
 		{"with Inf", []float64{1, inf, 2}, false, false, false, false},
-		{"overflowing spread", []float64{-math.MaxFloat64, math.MaxFloat64}, false, false, true, true},
+		{"too large to square", []float64{1, 1e200}, false, false, false, false},
 	} {
 		if _, ok := Mean(c.x); ok != c.mean {
 			t.Errorf("%s: Mean ok = %v", c.name, ok)

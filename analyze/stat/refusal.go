@@ -13,9 +13,6 @@ const (
 	TooFewIntervals  Refusal = "too_few_intervals"   // fewer intervals than batches
 	TailTooThin      Refusal = "tail_too_thin"       // too few requests above the percentile
 	TooCorrelated    Refusal = "too_correlated"      // too few independent intervals
-	BaseErrors       Refusal = "base_errors"         // more than 1 % failures far below saturation
-	TooFewSteps      Refusal = "too_few_steps"       // too few plateaus above saturation
-	HingeRejected    Refusal = "hinge_rejected"      // the saturated plateaus do not lie on a line that meets the load
 	TooFewDays       Refusal = "too_few_days"        // fewer than 30 daily maxima
 	PeakTrending     Refusal = "peak_trending"       // the daily maxima have a trend
 	Persistent       Refusal = "persistent"          // cannot be told from a random walk

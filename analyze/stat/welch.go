@@ -202,12 +202,9 @@ func Fieller(a, b []float64, confidence float64) (iv Interval, ok bool) {
 	mb, qb := meanM2(b)
 	na, nb := float64(len(a)), float64(len(b))
 	va, vb := qa/(na-1)/na, qb/(nb-1)/nb
-	if ma == 0 {
-		return Interval{}, false
-	}
 	ratio := mb / ma
-	if va+vb == 0 {
-		return Interval{ratio, ratio}, true
+	if !Finite([]float64{ratio, ratio * ratio * va}) {
+		return Interval{}, false
 	}
 	// The variance of b − ratio·a.
 	wa, wb := ratio*ratio*va, vb
@@ -215,7 +212,8 @@ func Fieller(a, b []float64, confidence float64) (iv Interval, ok bool) {
 	if sum == 0 {
 		return Interval{ratio, ratio}, true
 	}
-	df := sum * sum / (wa*wa/(na-1) + wb*wb/(nb-1))
+	sa, sb := wa/sum, wb/sum
+	df := 1 / (sa*sa/(na-1) + sb*sb/(nb-1))
 	if w := LogWelch(a, b); w.Refused == "" {
 		df = w.DF
 	}

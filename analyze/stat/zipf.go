@@ -85,7 +85,7 @@ func zipfMoments(logRank []float64, s float64) (mean, variance float64) {
 // ZipfWeights returns the probabilities of n keys under exponent s, most
 // popular first. It returns nil unless n ≥ 1 and s is finite.
 func ZipfWeights(n int, s float64) []float64 {
-	if n < 1 || math.IsNaN(s) || math.IsInf(s, 0) {
+	if n < 1 || !Finite([]float64{s}) {
 		return nil
 	}
 	p := make([]float64, n)
