@@ -177,6 +177,16 @@ var badPlans = []struct {
 	{"bursty below 1", "", "arrivals: {bursty: {dispersion: 0.5}}", []string{
 		"p.yaml:6:33: arrivals.bursty.dispersion: 0.5 is out of range; write 1.001 to 1000000",
 	}},
+	{"trace with a rate and a scale", "", "arrivals: {trace: t, scale: 2}\nwarmup: {length: 1s}", []string{
+		"p.yaml:6:11: arrivals: has a scale, but the load has a rate: the rate scales the trace as well; keep one of the two",
+		"p.yaml:7:9: warmup.rate: is missing; the load has no first rate to take, so add one",
+	}},
+	{"trace in steps", "load: {steady: {rate: 10, length: 10s}}", "load: {step: {from: 1, by: 1, to: 2}}\narrivals: {trace: t}", []string{
+		"p.yaml:4:11: arrivals: contradicts load.step: a trace has its own rate; use it with load: {steady: {length: …}}",
+	}},
+	{"no weight", "{class: a, get: /}", "{class: a, weight: 0, get: /}", []string{
+		"p.yaml:5:3: requests: has no request with a weight above 0",
+	}},
 	{"empty requests", "  - {class: a, get: /}", "  []", []string{
 		"p.yaml:5:3: requests: is empty; write at least one `- class: …`",
 	}},

@@ -208,7 +208,7 @@ func (a *Arrivals) tree(b *branch, f form) {
 		b.add("arrivals", a.Kind)
 	case "trace":
 		v := branch{{"trace", f.hidden(a.File)}}
-		v.real("scale", a.Scale, 1)
+		v.real("scale", a.Scale, 0)
 		b.add("arrivals", v)
 	case "bursty":
 		b.add("arrivals", branch{{"bursty", branch{{"dispersion", plain(number(a.Dispersion))}}}})
@@ -263,7 +263,10 @@ func (l *Shape) tree() branch {
 }
 
 func (s *SteadyLoad) tree() branch {
-	return branch{{"rate", plain(number(s.Rate))}, {"length", text(s.Length)}}
+	var b branch
+	b.real("rate", s.Rate, 0)
+	b.add("length", text(s.Length))
+	return b
 }
 
 func (s *StepLoad) tree() (b branch) {

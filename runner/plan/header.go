@@ -42,6 +42,9 @@ func (p *Plan) Header() record.Header {
 	if p.Load.Closed != nil {
 		h.Model, h.Arrivals = record.Closed, "closed"
 	}
+	if h.Load.RateRPS == 0 && p.Arrivals.Kind == "trace" && p.Arrivals.Scale > 0 {
+		h.Load.RateRPS = p.Arrivals.TraceRate() / p.Arrivals.Scale
+	}
 	h.TargetRPS = h.Load.RateRPS
 	h.Gates = make([]string, len(p.Gates))
 	for i, g := range p.Gates {

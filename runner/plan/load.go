@@ -46,6 +46,61 @@ func (r *reader) load(parent *object, p *Plan) {
 			l.Ramp = r.ramp(n, path)
 		}
 	}
+	r.loadConflicts(parent, o, p)
+}
+
+// loadConflicts compares a load with the arrivals and the warmup.
+func (r *reader) loadConflicts(parent, o *object, p *Plan) {
+	l, a := &p.Load, &p.Arrivals
+	n, path := parent.get("arrivals")
+	rate := 0.0
+	switch {
+	case l.Steady != nil:
+		rate = l.Steady.Rate
+	case l.Chaos != nil:
+		rate = l.Chaos.Rate
+	case l.Soak != nil:
+		rate = l.Soak.Rate + l.Soak.OfKnee
+	case len(o.order) == 0:
+		return
+	case a.Kind == "trace":
+		r.problem(n, path, "contradicts load.%s: a trace has its own rate; use it with load: {steady: {length: …}}", o.order[0])
+	case a.Kind == "bursty" && l.Closed != nil:
+		r.problem(n, path, "contradicts load.closed: users that wait have no law of arrivals; delete it")
+	}
+	if a.Kind == "trace" {
+		if rate > 0 && a.Scale != 0 {
+			r.problem(n, path, "has a scale, but the load has a rate: the rate scales the trace as well; keep one of the two")
+		}
+		if rate == 0 && a.Scale == 0 {
+			a.Scale = 1
+		}
+	}
+	if w := p.Warmup; w != nil && w.Rate == 0 && (l.Step != nil && l.Step.Auto || a.Kind == "trace") {
+		n, path := parent.get("warmup")
+		r.problem(n, path+".rate", "is missing; the load has no first rate to take, so add one")
+	}
+}
+
+// TraceScale is the factor on a trace's time for a load of the given rate in
+// requests per second: Scale where the plan gives it, otherwise the one that
+// makes the trace's mean rate the load's.
+func (a *Arrivals) TraceScale(rate float64) float64 {
+	mean := a.TraceRate()
+	if a.Scale > 0 || rate <= 0 || mean <= 0 {
+		return max(a.Scale, 0)
+	}
+	return mean / rate
+}
+
+// TraceRate is the mean rate of the trace as recorded, in requests per second;
+// 0 where there are fewer than two different instants.
+func (a *Arrivals) TraceRate() float64 {
+	n := len(a.Instants)
+	if n < 2 || a.Instants[n-1] == a.Instants[0] {
+		return 0
+	}
+	return float64(n-1) / (float64(a.Instants[n-1]-a.Instants[0]) / 1e9)
 }
 
 func (r *reader) warmup(parent *object, p *Plan) {
@@ -171,7 +226,11 @@ func (r *reader) soak(n *yaml.Node, path string) *SoakLoad {
 func (r *reader) steady(n *yaml.Node, path string) *SteadyLoad {
 	o := r.object(n, path, "rate", "length")
 	s := &SteadyLoad{}
-	o.require("rate", "length")
+	if r.traced {
+		o.require("length")
+	} else {
+		o.require("rate", "length")
+	}
 	o.rate("rate", &s.Rate)
 	o.duration("length", &s.Length, 100*time.Millisecond, longest)
 	return s
@@ -236,9 +295,10 @@ func (r *reader) arrivals(parent *object, a *Arrivals) {
 		return
 	}
 	o := r.object(n, path, "trace", "scale", "bursty", "profile")
+	o.float("scale", &a.Scale, 1e-6, 1e6)
 	switch o.one("trace", "bursty", "profile") {
 	case "trace":
-		a.Kind, a.Scale = "trace", 1
+		a.Kind, r.traced = "trace", true
 		n, path := o.get("trace")
 		if n != nil && o.label("trace", &a.File) {
 			if content, ok := r.file(n, path, a.File); ok {
@@ -253,7 +313,6 @@ func (r *reader) arrivals(parent *object, a *Arrivals) {
 			b.float("dispersion", &a.Dispersion, 1.001, 1e6)
 		}
 	}
-	o.float("scale", &a.Scale, 1e-6, 1e6)
 	o.conflict("scale", "bursty", "only the time of a trace is scaled; delete it")
 }
 

@@ -19,6 +19,7 @@ type reader struct {
 	moved    map[int]int                       // line → columns that repair inserted in front
 	problems Errors
 	visits   int
+	traced   bool // the arrivals are a trace
 	files    []fileDigest
 }
 

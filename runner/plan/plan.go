@@ -122,7 +122,7 @@ type Arrivals struct {
 	Kind       string  // poisson, constant, trace, bursty
 	File       string  // trace: as written
 	Instants   []int64 // trace, after Load: ns from its start, rising
-	Scale      float64 // trace: its time is multiplied by it
+	Scale      float64 // trace: its time is multiplied by it; 0: so that its mean rate is the load's
 	Dispersion float64 // bursty: index of dispersion of counts at 1 s, above 1
 }
 
@@ -175,7 +175,7 @@ type SoakLoad struct {
 
 // SteadyLoad keeps one rate.
 type SteadyLoad struct {
-	Rate   float64 // requests per second
+	Rate   float64 // requests per second; 0 with a trace: as recorded
 	Length time.Duration
 }
 

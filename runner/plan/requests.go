@@ -63,7 +63,7 @@ func (r *reader) requests(parent *object, p *Plan) {
 	if index > maxClasses {
 		r.problem(n, path, "makes %d classes, steps of flows included; at most %d", index, maxClasses)
 	}
-	if len(items) > 0 && total == 0 && len(r.problems) == 0 {
+	if len(items) > 0 && total == 0 {
 		r.problem(n, path, "has no request with a weight above 0")
 	}
 }

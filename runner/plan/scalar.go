@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -52,6 +53,14 @@ func (r *reader) number(n *yaml.Node, path, example string) (s string, ok bool) 
 	return s, true
 }
 
+// CheckLabel says why a text cannot be a name or the label of a release.
+func CheckLabel(s string) error {
+	if s == "" || len(s) > 200 || strings.ContainsFunc(s, unicode.IsControl) || strings.TrimSpace(s) != s {
+		return errors.New("is not a name; write 1 to 200 bytes on one line, without space at the ends")
+	}
+	return nil
+}
+
 // label reads a text that is written into evidence.
 func (o *object) label(key string, dst *string) bool {
 	n, path := o.get(key)
@@ -62,8 +71,8 @@ func (o *object) label(key string, dst *string) bool {
 	if !ok {
 		return false
 	}
-	if s == "" || len(s) > 200 || strings.ContainsFunc(s, unicode.IsControl) || strings.TrimSpace(s) != s {
-		o.r.problem(n, path, "is not a name; write 1 to 200 characters on one line, without space at the ends")
+	if err := CheckLabel(s); err != nil {
+		o.r.problem(n, path, "%v", err)
 		return false
 	}
 	*dst = s
