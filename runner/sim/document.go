@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"net/url"
+	"unicode/utf8"
 )
 
 // appendDocument appends the answer to a request: a JSON object that depends on
@@ -91,7 +92,10 @@ func unescape(s []byte, f func(string) (string, error)) []byte {
 func appendString(b, s []byte) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
-	for _, c := range bytes.ToValidUTF8(s, []byte("\uFFFD")) {
+	if !utf8.Valid(s) {
+		s = bytes.ToValidUTF8(s, []byte("\uFFFD"))
+	}
+	for _, c := range s {
 		switch {
 		case c == '"' || c == '\\':
 			b = append(b, '\\', c)

@@ -72,6 +72,7 @@ type event struct {
 
 // NewEngine returns an engine whose clock stands at 0.
 func NewEngine(o EngineOptions) *Engine {
+	o.Service.Hold = false // there is no dependency here
 	return &Engine{
 		o: o, q: NewQueue(o.Service), lag: newStream(o.Service.Seed, forLag),
 		live:  map[*flight]struct{}{},

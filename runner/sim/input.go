@@ -151,7 +151,7 @@ func (in *input) skip(h *head) error {
 		}
 		text, _, _ := bytes.Cut(line, []byte{';'})
 		n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 16, 64)
-		if err != nil || n < 0 {
+		if err != nil || n < 0 || n > 1<<40 {
 			return errHead
 		}
 		if n > 0 {

@@ -31,8 +31,12 @@ func ParseLeak(text string) (Leak, error) {
 	if kind = strings.TrimSpace(kind); kind != "" && LeakKind(kind) != l.Kind {
 		return Leak{}, fmt.Errorf("%q leaks %s, not %s", rate, l.Kind, kind)
 	}
-	if !(l.PerSecond > 0 && l.PerSecond < 1e12) {
-		return Leak{}, fmt.Errorf("the rate must be above 0")
+	limit := 1e12
+	if l.Kind == LeakLatency {
+		limit = 10
+	}
+	if !(l.PerSecond > 0 && l.PerSecond < limit) {
+		return Leak{}, fmt.Errorf("the rate must be above 0 and below %g per second", limit)
 	}
 	return l, nil
 }

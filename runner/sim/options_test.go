@@ -125,6 +125,8 @@ func TestOptionsRefused(t *testing.T) {
 		"--leak=5":                    "rate",
 		"--leak=5/d":                  "rate",
 		"--leak=1ms/s memory":         "leaks latency, not memory",
+		"--leak=20s/s":                "below 10",
+		"--leak=0/s":                  "above 0",
 		"--leak=B/s":                  "neither",
 		"--leak=/s":                   "neither",
 		"--ca-file=x":                 "without tls",

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -51,19 +52,29 @@ func StartProcess(ctx context.Context, exe string, o Options) (*Process, error) 
 		return nil, fmt.Errorf("built-in service: %w", err)
 	}
 	p.stdin = stdin
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("built-in service: %w", err)
-	}
-	p.PID = cmd.Process.Pid
+	started := make(chan error, 1)
 	first := make(chan string, 1)
 	go func() {
+		// The kernel ties the service to the thread that started it, so that
+		// thread stays here.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
 		r := bufio.NewReader(stdout)
-		line, _ := r.ReadString('\n')
+		line, _ := r.ReadString('\n') // "" where it ended before
 		first <- line
 		_, _ = io.Copy(io.Discard, r) // until it ends
 		p.err = cmd.Wait()
 		close(p.done)
 	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("built-in service: %w", err)
+	}
+	p.PID = cmd.Process.Pid
 	limit := time.NewTimer(startLimit)
 	defer limit.Stop()
 	select {
