@@ -21,9 +21,9 @@ func digestFile(name string, content []byte) fileDigest {
 type form int
 
 const (
-	whole      form = iota // everything: parses again to the same plan
-	comparable             // without release, target address and seed
-	public                 // without addresses, paths, header values, bodies, keys, commands
+	whole    form = iota // everything: parses again to the same plan
+	likeForm             // without release, target address and seed
+	public               // without addresses, paths, header values, bodies, keys, commands
 )
 
 const leftOut = "left out"
@@ -44,7 +44,7 @@ func (p *Plan) Digest() string { return p.digest(whole) }
 
 // ComparableKey is Digest without release label, target address and seed: runs
 // with the same key may be compared.
-func (p *Plan) ComparableKey() string { return p.digest(comparable) }
+func (p *Plan) ComparableKey() string { return p.digest(likeForm) }
 
 func (p *Plan) digest(f form) string {
 	h := sha256.New()
@@ -74,7 +74,7 @@ func (f form) hidden(s string) string {
 func (p *Plan) tree(f form) branch {
 	var b branch
 	b.add("name", p.Name)
-	if f != comparable {
+	if f != likeForm {
 		b.some("release", p.Release)
 		b.add("seed", plain(strconv.FormatUint(p.Seed, 10)))
 	}
@@ -122,7 +122,7 @@ func (t *Target) tree(f form) branch {
 	switch {
 	case t.URL != nil:
 		url := f.hidden(t.URL.Text.plain)
-		if f == comparable {
+		if f == likeForm {
 			url = ""
 		}
 		b.add("url", url)
