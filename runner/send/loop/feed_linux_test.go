@@ -145,7 +145,11 @@ func drive(t testing.TB, cfg send.Config, reqs ...*send.Request) (*feed, send.St
 // driveAll drives until the schedule and what is in flight have ended.
 func driveAll(e *Engine, f *feed) error {
 	for len(f.queue) > 0 {
-		if err := e.Drive(context.Background(), f, f.queue[len(f.queue)-1].Due, false); err != nil {
+		until := int64(0)
+		for _, r := range f.queue {
+			until = max(until, r.Due)
+		}
+		if err := e.Drive(context.Background(), f, until, false); err != nil {
 			return err
 		}
 	}
