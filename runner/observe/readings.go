@@ -1,8 +1,11 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +20,7 @@ type Collector interface {
 	Series() []record.SeriesInfo
 	// Collect reads once, at an instant in ns since the run's origin. It may
 	// return samples and an error: what could be read, and why not all.
+	// A collector that holds something open is an io.Closer as well.
 	Collect(ctx context.Context, at int64) ([]record.Sample, error)
 }
 
@@ -86,12 +90,21 @@ func (r *Readings) Resources(at int64) []record.Sample {
 			j.skipped++
 		}
 	}
+	return r.take()
+}
+
+// take is what was read and not yet taken, in order of time.
+func (r *Readings) take() []record.Sample {
 	got := r.got
 	r.got = nil
+	slices.SortStableFunc(got, func(a, b record.Sample) int { return cmp.Compare(a.AtNS, b.AtNS) })
 	return got
 }
 
 func (r *Readings) run(ctx context.Context, j *job) {
+	if c, ok := j.c.(io.Closer); ok {
+		defer func() { _ = c.Close() }()
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -162,7 +175,5 @@ func (r *Readings) Stop() []record.Sample {
 	r.wait.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	got := r.got
-	r.got = nil
-	return got
+	return r.take()
 }
