@@ -94,9 +94,9 @@ func (w *words) percent(share float64) string {
 	case p > 100:
 	case p == 0 || p == 100:
 		digits = 0
-	case d < 0.005:
+	case d < 0.0005:
 		digits = 4
-	case d < 0.1:
+	case d < 0.02:
 		digits = 3
 	case d < 1:
 		digits = 2

@@ -90,13 +90,24 @@ func (bl *block) markdown(b *strings.Builder) {
 
 func (c *tableCell) markdown() string {
 	s := md(c.Text)
-	if c.Code && c.Text != "" && !strings.Contains(c.Text, "`") {
+	if c.Code && c.Text != "" && !strings.Contains(c.Text, "`") && !looksLikeTag(c.Text) {
 		s = "`" + strings.ReplaceAll(plainText(c.Text), "|", `\|`) + "`"
 	}
 	if c.Note != "" {
 		s += " (" + md(c.Note) + ")"
 	}
 	return s
+}
+
+// looksLikeTag keeps what could be HTML out of code spans, whatever a lenient
+// renderer makes of them; "<=" is fine.
+func looksLikeTag(s string) bool {
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] == '<' && s[i+1] != '=' && s[i+1] != ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 // md escapes what Markdown or HTML would act on, and keeps a cell on one line.

@@ -127,7 +127,7 @@ func linearTicks(w words, low, high float64, most int) []gonum.Tick {
 	step := roundStep((high - low) / float64(max(most, 1)))
 	var ticks []gonum.Tick
 	for i := math.Ceil(low/step - 1e-9); i*step <= high*(1+1e-12); i++ {
-		v := i * step
+		v := i*step + 0 // not -0
 		ticks = append(ticks, gonum.Tick{Value: v, Label: w.number(v, step)})
 	}
 	return ticks
@@ -181,7 +181,8 @@ func durationAxis(w words, label string, values ...float64) axis {
 	if !ok {
 		low, high = 1000, 10_000
 	}
-	low, high = low/1.25, high*1.25
+	low = max(low, 1) // the resolution of a histogram
+	low, high = low/1.25, max(high, low)*1.25
 	for high/low < 8 { // a flat line stands in the middle of nearly a decade
 		low, high = low/1.5, high*1.5
 	}
@@ -220,7 +221,7 @@ func (w words) duration(us float64) string {
 
 // timeAxis is the run's time in seconds, written m:ss or h:mm.
 func timeAxis(w words, from, to float64) axis {
-	if !(to > from) {
+	if !(to-from >= 0.5) {
 		to = from + 1
 	}
 	a := axis{min: from, max: to}
@@ -242,7 +243,7 @@ func timeAxis(w words, from, to float64) axis {
 		a.label = w.timeSeconds
 	}
 	for i := math.Ceil(from/step - 1e-9); i*step <= to+step*1e-9; i++ {
-		s := i * step
+		s := i*step + 0 // not -0
 		a.ticks = append(a.ticks, gonum.Tick{Value: s, Label: w.clock(s, step)})
 	}
 	return a
