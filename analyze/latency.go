@@ -20,79 +20,60 @@ const numQuantiles = len(quantileNames)
 const mixedRates = "mixed_rates" // several plateaus, so nothing that one interval could describe
 
 // spectrum collects durations over a window in ten contiguous batches, and
-// for each interval the share above five values, so that a percentile's
-// interval can be computed afterwards without keeping the intervals.
+// each interval's own percentiles, so that a percentile's interval can be
+// computed afterwards without keeping the intervals.
 type spectrum struct {
 	maxUS          int64
 	fromNS, spanNS int64
 	batches        [stat.Batches]*record.Histogram
 	all            *record.Histogram
-	pilot          []float64  // values whose exceedance is counted from the second batch on
-	exceed         [][]uint64 // by quantile, then interval
-	total          []uint64   // by interval
-	mergeErr       error
+	series         [numQuantiles][]float64 // logarithms of each interval's percentiles
 }
 
 func newSpectrum(maxUS, fromNS, toNS int64) *spectrum {
-	return &spectrum{
-		maxUS: maxUS, fromNS: fromNS, spanNS: max(toNS-fromNS, 1),
-		all: record.NewHistogram(maxUS), exceed: make([][]uint64, numQuantiles),
-	}
+	return &spectrum{maxUS: maxUS, fromNS: fromNS, spanNS: max(toNS-fromNS, 1), all: record.NewHistogram(maxUS)}
 }
 
-func (s *spectrum) add(startNS int64, cells []record.Cell, pick func(*record.Cell) [2]*record.Histogram) {
+func (s *spectrum) add(startNS int64, cells []record.Cell, pick func(*record.Cell) [2]*record.Histogram) error {
 	at := int(float64(startNS-s.fromNS) / float64(s.spanNS) * stat.Batches)
 	at = min(max(at, 0), stat.Batches-1)
-	if s.pilot == nil && at > 0 && s.all.Count() > 0 {
-		for _, q := range quantileNames {
-			s.pilot = append(s.pilot, s.all.QuantileUS(q.q))
-		}
-	}
 	if s.batches[at] == nil {
 		s.batches[at] = record.NewHistogram(s.maxUS)
 	}
-	var n uint64
-	var above [numQuantiles]uint64
+	one := record.NewHistogram(s.maxUS)
 	for i := range cells {
 		for _, h := range pick(&cells[i]) {
-			if h.Count() == 0 {
-				continue
-			}
-			n += h.Count()
-			countAbove(h, s.pilot, &above)
-			// The geometry was checked when the plateau merged its totals.
-			if err := s.batches[at].Merge(h); err != nil && s.mergeErr == nil {
-				s.mergeErr = err
-			}
-			if err := s.all.Merge(h); err != nil && s.mergeErr == nil {
-				s.mergeErr = err
+			if err := one.Merge(h); err != nil {
+				return err
 			}
 		}
 	}
-	if s.pilot != nil && n > 0 {
-		s.total = append(s.total, n)
-		for i := range above {
-			s.exceed[i] = append(s.exceed[i], above[i])
-		}
+	if one.Count() == 0 {
+		return nil
 	}
+	for i, v := range percentiles(one) {
+		s.series[i] = append(s.series[i], math.Log(max(v, 1)))
+	}
+	if err := s.batches[at].Merge(one); err != nil {
+		return err
+	}
+	return s.all.Merge(one)
 }
 
-// countAbove adds to above how many values of h lie in buckets wholly above
-// each of the rising limits.
-func countAbove(h *record.Histogram, limits []float64, above *[numQuantiles]uint64) {
-	if limits == nil {
-		return
-	}
+// percentiles reads all five at once, in microseconds.
+func percentiles(h *record.Histogram) (out [numQuantiles]float64) {
+	n := float64(h.Count())
+	next, seen := 0, 0.0
 	h.Each(func(b record.Bucket) bool {
-		low, _ := record.BucketRange(b.Index)
-		for i, limit := range limits {
-			if float64(low) <= limit {
-				break
-			}
-			above[i] += b.Count
+		seen += float64(b.Count)
+		for next < numQuantiles && seen >= quantileNames[next].q*n {
+			_, high := record.BucketRange(b.Index)
+			out[next] = float64(high)
+			next++
 		}
-		return true
+		return next < numQuantiles
 	})
+	return out
 }
 
 // latency summarises what was collected. Cut is how many of the durations are
@@ -134,11 +115,26 @@ func (s *spectrum) interval(i int, q float64, batches []*record.Histogram) (*Int
 	if tail.Refused != "" {
 		return nil, string(tail.Refused)
 	}
-	if c := stat.TailInterval(s.exceed[i], s.total); c.Refused == stat.TooCorrelated {
+	if s.independent(i) < minIndependent {
 		return nil, string(stat.TooCorrelated)
 	}
 	lo, hi := s.all.QuantileUS(tail.Levels[0]), s.all.QuantileUS(tail.Levels[1])
 	return &Interval{min(lo, x), max(hi, x)}, ""
+}
+
+// minIndependent is how many independent intervals a percentile's interval
+// takes at least.
+const minIndependent = 5
+
+// independent is how many independent intervals the window is worth at a
+// percentile: their number divided by the correlation time of the intervals'
+// own percentiles.
+func (s *spectrum) independent(i int) float64 {
+	n := float64(len(s.series[i]))
+	if r, ok := stat.Autocorrelation(s.series[i], 1); ok && r > 0 {
+		n *= (1 - r) / (1 + r)
+	}
+	return n
 }
 
 // summarise reads a histogram. The cut largest durations are only known to be

@@ -116,7 +116,6 @@ type PlateauBuilder struct {
 	serv    *spectrum
 	prior   int64 // backlog at the end of the interval before the window
 	shares  bool
-	err     error
 	coverNS int64
 }
 
@@ -191,13 +190,15 @@ func (b *PlateauBuilder) Add(iv *record.Interval) error {
 			b.p.Flows[c].add(&iv.Flows[i])
 		}
 	}
-	b.resp.add(iv.StartNS, iv.Cells, func(c *record.Cell) [2]*record.Histogram {
+	err := b.resp.add(iv.StartNS, iv.Cells, func(c *record.Cell) [2]*record.Histogram {
 		return [2]*record.Histogram{c.OKResponse, c.OtherResponse}
 	})
-	b.serv.add(iv.StartNS, iv.Cells, func(c *record.Cell) [2]*record.Histogram {
+	if err != nil {
+		return err
+	}
+	return b.serv.add(iv.StartNS, iv.Cells, func(c *record.Cell) [2]*record.Histogram {
 		return [2]*record.Histogram{c.Service}
 	})
-	return nil
 }
 
 func (b *PlateauBuilder) addCell(c *record.Cell) error {
