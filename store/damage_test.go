@@ -176,17 +176,22 @@ func craft(t *testing.T, change func(file []byte)) string {
 		t.Fatal(err)
 	}
 	change(file)
-	for i := range 2 { // sign the first pages again
-		m := file[i*pageSize+pageHeader:]
-		h := fnv.New64a()
-		_, _ = h.Write(m[:56])
-		binary.LittleEndian.PutUint64(m[56:], h.Sum64())
-	}
+	sign(file)
 	out := filepath.Join(t.TempDir(), "step-1.db")
 	if err := os.WriteFile(out, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// sign makes the checksums of the first pages right.
+func sign(file []byte) {
+	for i := range 2 {
+		m := file[i*pageSize+pageHeader:]
+		h := fnv.New64a()
+		_, _ = h.Write(m[:56])
+		binary.LittleEndian.PutUint64(m[56:], h.Sum64())
+	}
 }
 
 // Hostile files, for which bbolt alone would fault, loop or allocate for ever.

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -88,15 +90,15 @@ func open(path string, timeout time.Duration, only string) (*Run, error) {
 	if errors.Is(err, berrors.ErrTimeout) {
 		return nil, refuse(path, ErrRecording, "another process has it open for writing; wait for the run to end")
 	}
-	for _, e := range []error{berrors.ErrInvalid, berrors.ErrVersionMismatch, berrors.ErrChecksum} {
-		if errors.Is(err, e) {
-			return nil, refuse(path, ErrDamaged, "%v", err)
-		}
-	}
 	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrForeign) || errors.Is(err, ErrTooNew) {
 		return nil, at(path, err)
 	}
-	return nil, err
+	var system *fs.PathError
+	var number syscall.Errno
+	if errors.As(err, &system) || errors.As(err, &number) {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return nil, refuse(path, ErrDamaged, "%v", err) // bbolt did not like it
 }
 
 // guard runs what touches mapped pages, and turns faults and panics into

@@ -34,6 +34,7 @@ const (
 
 // meta is what a meta page says.
 type meta struct {
+	pageSize                    uint32
 	root, freelist, pages, txid uint64
 }
 
@@ -57,9 +58,13 @@ func metas(r io.ReaderAt, size int64) (m meta, both bool, err error) {
 	whole := 0
 	for i := range 2 {
 		page := buf[i*pageSize : (i+1)*pageSize]
-		next, ok := parseMeta(page, uint64(i))
+		next, ok := parseMeta(page)
 		if !ok {
 			continue
+		}
+		// bbolt would use this page, whatever else it says.
+		if le := binary.LittleEndian; le.Uint64(page) != uint64(i) || le.Uint16(page[8:]) != flagMeta || next.pageSize != pageSize {
+			return m, false, damage("its first pages are garbled")
 		}
 		whole++
 		if whole == 1 || next.txid > m.txid {
@@ -75,18 +80,17 @@ func metas(r io.ReaderAt, size int64) (m meta, both bool, err error) {
 	return m, whole == 2, nil
 }
 
-func parseMeta(page []byte, id uint64) (meta, bool) {
+// parseMeta reads a meta page as bbolt does; ok is false where bbolt would not
+// use it.
+func parseMeta(page []byte) (m meta, ok bool) {
 	le := binary.LittleEndian
-	if le.Uint64(page) != id || le.Uint16(page[8:]) != flagMeta {
-		return meta{}, false
-	}
 	b := page[pageHeader : pageHeader+metaSize]
 	h := fnv.New64a()
 	_, _ = h.Write(b[:56]) // never fails
-	if le.Uint32(b) != boltMagic || le.Uint32(b[4:]) != boltVersion || le.Uint32(b[8:]) != pageSize || le.Uint64(b[56:]) != h.Sum64() {
+	if le.Uint32(b) != boltMagic || le.Uint32(b[4:]) != boltVersion || le.Uint64(b[56:]) != h.Sum64() {
 		return meta{}, false
 	}
-	return meta{root: le.Uint64(b[16:]), freelist: le.Uint64(b[32:]), pages: le.Uint64(b[40:]), txid: le.Uint64(b[48:])}, true
+	return meta{pageSize: le.Uint32(b[8:]), root: le.Uint64(b[16:]), freelist: le.Uint64(b[32:]), pages: le.Uint64(b[40:]), txid: le.Uint64(b[48:])}, true
 }
 
 // tree walks the pages of a file.
