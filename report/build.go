@@ -179,6 +179,9 @@ func (w *words) kneeCard(a *analyze.Analysis) card {
 }
 
 func (w *words) kneeRefusal(k *analyze.Knee) string {
+	if k.Status == "inconclusive" && k.Reason != "" {
+		return w.code(k.Reason)
+	}
 	s := w.code(k.Status)
 	if k.Reason != "" && k.Reason != k.Status {
 		s += ", " + w.code(k.Reason)
@@ -284,11 +287,17 @@ func (w *words) gateWhy(g *analyze.GateResult) string {
 }
 
 func (w *words) withUnit(v float64, unit string) string {
-	s := w.significant(v)
-	if unit == "" {
-		return s
+	switch unit {
+	case "":
+		return w.significant(v)
+	case "s":
+		return w.seconds(v)
+	case "ms":
+		return w.duration(v * 1e3)
+	case "us", "µs":
+		return w.duration(v)
 	}
-	return s + " " + unit
+	return w.significant(v) + " " + unit
 }
 
 func (w *words) findings(a *analyze.Analysis) block {

@@ -76,6 +76,23 @@ func (t *terminal) put(tone, format string, values ...any) {
 	t.lines = append(t.lines, t.paint(t.cut(fmt.Sprintf(format, values...), 0), tone))
 }
 
+// wrapped prints text on one line, or on up to three where there is room, the
+// later ones indented.
+func (t *terminal) wrapped(tone, s string, room int) {
+	s = plainText(s)
+	if room < 2 || utf8.RuneCountInString(s) <= t.width {
+		t.put(tone, "%s", s)
+		return
+	}
+	lines := wrap(s, t.width-2, min(room, 3))
+	for i, l := range lines {
+		if i > 0 {
+			l = "  " + l
+		}
+		t.put(tone, "%s", l)
+	}
+}
+
 func (t *terminal) trust(a *analyze.Analysis) {
 	if a.Trust == nil {
 		t.put("doubt", "trust  ? not judged: no evidence of the generator")
@@ -116,6 +133,9 @@ func (t *terminal) sentence(a *analyze.Analysis) {
 	}
 }
 
+// keep stands for a space at which wrap must not break.
+const keep = "\x1f"
+
 // wrap breaks text at spaces into at most n lines; the last ends in … where cut.
 func wrap(s string, width, n int) []string {
 	var lines []string
@@ -155,7 +175,7 @@ func (t *terminal) gates(a *analyze.Analysis, most int) {
 		if why := t.w.gateWhy(g); why != "" {
 			s += " (" + why + ")"
 		}
-		t.put(b.Tone, "%s", s)
+		t.wrapped(b.Tone, s, most/len(order))
 	}
 }
 
@@ -266,11 +286,12 @@ func (t *terminal) outcomes(a *analyze.Analysis) {
 	var parts []string
 	for _, o := range outcomes(c) {
 		if o.N > 0 || o.Name == record.OK.String() {
-			parts = append(parts, fmt.Sprintf("%s %s (%s)", t.w.Outcomes[o.Name], t.w.count(o.N), t.w.share(o.N, c.Scheduled)))
+			part := fmt.Sprintf("%s %s (%s)", t.w.Outcomes[o.Name], t.w.count(o.N), t.w.share(o.N, c.Scheduled))
+			parts = append(parts, strings.ReplaceAll(part, " ", keep))
 		}
 	}
 	for _, l := range wrap(strings.Join(parts, ", "), t.width, 2) {
-		t.put("none", "%s", l)
+		t.put("none", "%s", strings.ReplaceAll(l, keep, " "))
 	}
 }
 
@@ -296,7 +317,7 @@ func (t *terminal) findings(a *analyze.Analysis, room int) {
 		if f.Scope != "" && f.Scope != "run" {
 			s += " (" + f.Scope + ")"
 		}
-		t.put(b.Tone, "%s: %s", s, orElse(f.Text, t.w.code(f.Code)))
+		t.wrapped(b.Tone, s+": "+orElse(f.Text, t.w.code(f.Code)), room/len(order))
 	}
 }
 

@@ -66,7 +66,7 @@ func (c Course) column(quiet bool, value func(Slice) float64) points {
 		if s.Quiet && quiet {
 			continue
 		}
-		if last < s.StartS-0.5*s.WidthS { // a gap in the evidence is a gap in the line
+		if last < s.StartS-0.1*s.WidthS { // a gap in the evidence is a gap in the line
 			pts.x, pts.y = append(pts.x, s.StartS), append(pts.y, math.NaN())
 		}
 		pts.x, pts.y = append(pts.x, s.StartS+s.WidthS/2), append(pts.y, value(s))
