@@ -76,7 +76,7 @@ func Verify(path string) (*Report, error) {
 	h := run.Header()
 	r := &Report{
 		Path: path, RunID: h.RunID, Name: h.Name, Format: run.format, State: run.end.State, Sealed: run.Sealed(),
-		Bytes: run.bytes, Records: run.counts,
+		Bytes: run.bytes, Records: run.counts, Findings: []Finding{},
 	}
 	// bbolt's own check runs on a goroutine of its own, where a fault would end
 	// the process; Open has checked every page that it touches.
