@@ -150,6 +150,8 @@ type found struct {
 	draws  []draw  // the bootstrap; nil for a bracket
 	sweep  sweep
 	held   *judgedPlateau // the highest that held
+	// noHinge leaves the bracket, where nothing is known of the noise.
+	noHinge bool
 }
 
 // FindKnee looks for the arrival rate above which goodput stops growing, in
@@ -353,7 +355,7 @@ func (f *found) locate(low, up int, seed uint64) {
 			f.points = append(f.points, i)
 		}
 	}
-	if len(pts) >= 2 {
+	if len(pts) >= 2 && !f.noHinge {
 		fit := fitHinge(pts, f.p)
 		if fit.b > steepest && fit.knee > demonstrate*lo && fit.knee < pts[0].lambda && fit.inflate < maxInflate {
 			f.hinge(pts, fit, seed)
@@ -363,6 +365,9 @@ func (f *found) locate(low, up int, seed uint64) {
 	if lo > u {
 		f.Status, f.Reason = Soft, "still_growing"
 		return
+	}
+	if f.noHinge {
+		lo = min(lo, s.valid[low].OfferedRPS)
 	}
 	f.Method = "bracket"
 	f.settleOn(math.Sqrt(lo*u), lo, u)

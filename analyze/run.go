@@ -31,14 +31,19 @@ func Run(ev record.Evidence, opt Options) (*Analysis, error) {
 		return nil, err
 	}
 	r := &analysis{fold: f, opt: opt, end: ev.End(), digest: ev.Digest()}
-	r.out = &Analysis{
-		Schema: Schema, Thresholds: []ThresholdCount{}, Classes: []ClassResult{}, Steps: []StepResult{},
-		PostSaturation: []PostSaturation{}, Chaos: []ChaosResult{}, Resources: []Resource{}, Gates: []GateResult{}, Findings: []Finding{},
-	}
+	r.out = emptyAnalysis()
 	if err := r.do(ev, gates); err != nil {
 		return nil, err
 	}
 	return r.out, nil
+}
+
+// emptyAnalysis has every list that JSON shows as a list.
+func emptyAnalysis() *Analysis {
+	return &Analysis{
+		Schema: Schema, Thresholds: []ThresholdCount{}, Classes: []ClassResult{}, Steps: []StepResult{},
+		PostSaturation: []PostSaturation{}, Chaos: []ChaosResult{}, Resources: []Resource{}, Gates: []GateResult{}, Findings: []Finding{},
+	}
 }
 
 // analysis is one analysis under way.

@@ -240,3 +240,8 @@ func TestOldPeakIsAFinding(t *testing.T) {
 		t.Errorf("a peak of %v days ago is no finding", *a.Margin.AgeDays)
 	}
 }
+
+func jsonOf(a *Analysis) (string, error) {
+	b, err := json.Marshal(a)
+	return string(b), err
+}

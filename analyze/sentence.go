@@ -19,7 +19,7 @@ func (r *analysis) verdict() {
 			o.Verdict = Inconclusive
 		}
 	}
-	if len(r.law) > 0 || o.Trust.Verdict == Untrusted || o.Run.State != "complete" || o.Accounting.Scheduled == 0 {
+	if len(r.law) > 0 || o.Trust.Verdict == Untrusted || r.state() != "complete" || o.Accounting != nil && o.Accounting.Scheduled == 0 {
 		o.Verdict = Inconclusive
 	}
 	if k := r.knee.Status; k == KneeInconclusive || k == GeneratorLimited {
@@ -27,18 +27,23 @@ func (r *analysis) verdict() {
 	}
 }
 
+// state is the run's; a table of steps has none that could be missing.
+func (r *analysis) state() string {
+	if r.out.Run == nil {
+		return "complete"
+	}
+	return r.out.Run.State
+}
+
 // finish writes the sentence and the findings.
 func (r *analysis) finish() {
 	o := r.out
 	all := append([]Finding{}, r.law...)
-	if o.Run.State != "complete" {
+	if r.state() != "complete" {
 		all = append(all, Finding{Code: o.Run.State, Severity: "invalidates", Scope: "run", Text: fmt.Sprintf("the run was %s%s: what follows is about the part that was recorded", o.Run.State, reason(o.Run.StateReason))})
 	}
-	if n := o.Latency.Response.Clamped + o.Latency.Service.Clamped; n > 0 {
-		all = append(all, Finding{Code: "clamped", Severity: "caution", Scope: "run", Measured: number(float64(n)), Limit: number(float64(r.header.MaxUS)), Text: fmt.Sprintf("%d durations were longer than the histograms reach (%s) and count as that long", n, millis(float64(r.header.MaxUS)))})
-	}
-	if len(o.Latency.Response.Censored) > 0 {
-		all = append(all, Finding{Code: "histogram_censored", Severity: "note", Scope: "run", Measured: number(float64(o.Accounting.Timeout)), Limit: number(0), Text: "some percentiles lie among requests that timed out, so only that they exceed the timeout is known"})
+	if o.Latency != nil {
+		all = append(all, r.latencyFindings()...)
 	}
 	if k := r.knee; k.Status != "" && k.Status != KneeFound {
 		all = append(all, Finding{Code: orWord(code(&k.Knee), k.Status), Severity: kneeSeverity(k.Status), Scope: "knee", Measured: k.BaseErrorRatio, Text: strings.TrimSuffix(capital(kneeWords(&k.Knee, english)), ".") + nextWords(k.NextRun)})
@@ -50,6 +55,18 @@ func (r *analysis) finish() {
 	sortFindings(all)
 	o.Findings = all
 	o.Sentence = Sentence{EN: r.sentence(english), PTBR: r.sentence(portuguese)}
+}
+
+// latencyFindings say where a duration is not known exactly.
+func (r *analysis) latencyFindings() (all []Finding) {
+	o := r.out
+	if n := o.Latency.Response.Clamped + o.Latency.Service.Clamped; n > 0 {
+		all = append(all, Finding{Code: "clamped", Severity: "caution", Scope: "run", Measured: number(float64(n)), Limit: number(float64(r.header.MaxUS)), Text: fmt.Sprintf("%d durations were longer than the histograms reach (%s) and count as that long", n, millis(float64(r.header.MaxUS)))})
+	}
+	if len(o.Latency.Response.Censored) > 0 {
+		all = append(all, Finding{Code: "histogram_censored", Severity: "note", Scope: "run", Measured: number(float64(o.Accounting.Timeout)), Limit: number(0), Text: "some percentiles lie among requests that timed out, so only that they exceed the timeout is known"})
+	}
+	return all
 }
 
 // code is the finding code of a knee that was not found.
@@ -118,13 +135,13 @@ func (r *analysis) sentence(l language) string {
 	o := r.out
 	var parts []string
 	switch {
-	case o.Accounting.Scheduled == 0:
+	case o.Accounting != nil && o.Accounting.Scheduled == 0:
 		return l.say("no request was sent, so nothing can be said", "nenhuma requisição foi enviada, portanto nada se pode afirmar")
 	case len(r.law) > 0:
 		return l.say("the counters of this run contradict each other, so nothing can be concluded from it",
 			"os contadores desta execução se contradizem, portanto nada se pode concluir dela")
 	}
-	switch o.Run.State {
+	switch r.state() {
 	case "interrupted":
 		parts = append(parts, l.say("the run was interrupted", "a execução foi interrompida"))
 	case "failed":
