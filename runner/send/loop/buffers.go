@@ -1,15 +1,15 @@
 package loop
 
 const (
-	bufferSize  = 4 << 10   // of a fresh buffer
-	bufferKeep  = 256 << 10 // larger ones go back to the heap
-	buffersKept = 1024
+	bufferSize  = 4 << 10 // of a fresh buffer
+	buffersKept = 8 << 20 // bytes in the free list; what is more goes back to the heap
 )
 
 // buffers is a free list. Only connections with an unfinished answer hold a
 // buffer, so that idle connections cost nothing.
 type buffers struct {
 	free [][]byte
+	size int // bytes in free
 }
 
 func (b *buffers) get() []byte {
@@ -17,14 +17,16 @@ func (b *buffers) get() []byte {
 		p := b.free[n-1]
 		b.free[n-1] = nil
 		b.free = b.free[:n-1]
+		b.size -= cap(p)
 		return p
 	}
 	return make([]byte, 0, bufferSize)
 }
 
 func (b *buffers) put(p []byte) {
-	if cap(p) == 0 || cap(p) > bufferKeep || len(b.free) >= buffersKept {
+	if cap(p) == 0 || b.size+cap(p) > buffersKept {
 		return
 	}
+	b.size += cap(p)
 	b.free = append(b.free, p[:0])
 }

@@ -16,6 +16,7 @@ const (
 	connecting
 	idle
 	busy
+	resting // may be about to be closed by the server; see learn
 	parting // answered for the last time; waits for the server to close first
 )
 
@@ -145,7 +146,7 @@ func (e *Engine) read(c *conn) {
 		}
 		if c.answer.stage == complete {
 			if c.ended && !c.last && !c.answer.close {
-				e.learn(c, c.served+1)
+				e.learn(c.served + 1)
 			}
 			c.cut = c.cut || c.ended || used < n || len(c.head) > 0 || len(c.body) > 0
 			e.finish(c, record.ErrNone)
@@ -170,7 +171,7 @@ func (e *Engine) fail(c *conn, kind record.ErrorKind) {
 		kind = record.ErrAnswerTimeout // the kernel gave up on an open connection
 	}
 	if (kind == record.ErrClosed || kind == record.ErrReset) && c.firstByte == 0 && c.served > 0 && c.sent-c.doneAt < promptClose {
-		e.learn(c, c.served)
+		e.learn(c.served)
 	}
 	e.finish(c, kind)
 }
@@ -206,27 +207,13 @@ func (e *Engine) finish(c *conn, kind record.ErrorKind) {
 	}
 	c.served++
 	e.maxServed = max(e.maxServed, c.served)
-	if leaves || e.closesAfter > 0 && c.served >= e.closesAfter {
+	switch {
+	case leaves:
 		e.part(c)
-		return
-	}
-	e.release(c, now)
-}
-
-// learn is told that the server closed c right after its nth answer without
-// having said so. Only a chain counts, each connection opened after the one
-// before was closed: a server that goes away closes many at once.
-func (e *Engine) learn(c *conn, n int) {
-	if n != e.closedAfter {
-		e.closedAfter, e.closedTimes, e.closedLast = n, 0, 0
-	}
-	if c.began < e.closedLast {
-		return
-	}
-	e.closedLast = e.Now()
-	e.closedTimes++
-	if e.closedTimes >= closesToLearn && e.maxServed <= n {
-		e.closesAfter = n
+	case c.served == e.closedAfter && c.served == e.maxServed:
+		e.rest(c)
+	default:
+		e.release(c, now)
 	}
 }
 

@@ -234,6 +234,10 @@ func (e *Engine) connected(c *conn, events uint32) {
 // waited longest fails only if it has waited for its whole timeout; else it is
 // one that came later, and gets an attempt of its own.
 func (e *Engine) connectExpired(c *conn, now int64) {
+	if _, err := unix.Getpeername(c.fd); err == nil {
+		e.connected(c, 0) // in time; we were late to see it
+		return
+	}
 	began := c.began
 	e.target.next = (e.target.next + c.tried) % len(e.target.addrs)
 	e.close(c)

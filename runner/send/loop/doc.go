@@ -24,10 +24,16 @@
 // out as soon as the close is known, and once more looked at right before each
 // use; what the server closes at the very instant of the send is reported as
 // ErrClosed or ErrReset with Result.NewConn false. Connection: close and
-// Keep-Alive: timeout, max are obeyed. Where the server closes connections
-// right after their Nth answer without having said so, three times in a row and
-// never later, the loop stops using connections after N answers
-// (Stats.Negotiated "closes_after_answers").
+// Keep-Alive: timeout, max are obeyed. Where the server closed a connection
+// right after its Nth answer without having said so, the next connection that
+// has given N answers rests for 20 ms before it is used again, so that a habit
+// costs no request; a habit seen three times is told in
+// Stats.Negotiated["closes_after_answers"]. Where it closed one that had been
+// unused for a time T without having said so, none is used again that has been
+// unused for four fifths of T ("closes_idle_after_ms"), until one outlives it.
+//
+// Where an answer ends its connection, the server is given a second to close
+// first, so that the wait for stray segments, and the port it holds, are its.
 //
 // # Errors
 //

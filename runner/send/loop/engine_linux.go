@@ -52,8 +52,8 @@ type Engine struct {
 	maxServed   int
 	closedAfter int // see learn
 	closedTimes int
-	closedLast  int64
-	closesAfter int // learned, 0 = not
+	closesIdle  int64 // see learnIdle
+	idleCloses  int
 
 	conns      record.Connections
 	limitedNow bool
@@ -205,6 +205,10 @@ func (e *Engine) take(events []unix.EpollEvent) {
 			if ev.Events&(unix.EPOLLIN|ended) != 0 {
 				e.lost(c, e.Now())
 			}
+		case resting:
+			if ev.Events&(unix.EPOLLIN|ended) != 0 {
+				e.lost(c, e.Now())
+			}
 		case parting:
 			if ev.Events&(unix.EPOLLIN|ended) != 0 {
 				e.close(c)
@@ -237,6 +241,8 @@ func (e *Engine) expire() {
 			if e.read(c); c.req == req {
 				e.fail(c, record.ErrAnswerTimeout)
 			}
+		case resting:
+			e.rested(c, now)
 		default:
 			e.close(c)
 		}
@@ -313,8 +319,11 @@ func (e *Engine) Abandon(feed send.Feed) {
 func (e *Engine) Stats() send.Stats {
 	e.watchLimit(e.Now())
 	negotiated := map[string]string{"protocol": "HTTP/1.1"}
-	if e.closesAfter > 0 {
-		negotiated["closes_after_answers"] = fmt.Sprint(e.closesAfter)
+	if e.closedTimes >= closesToTell {
+		negotiated["closes_after_answers"] = fmt.Sprint(e.closedAfter)
+	}
+	if e.closesIdle > 0 && e.idleCloses >= closesToTell {
+		negotiated["closes_idle_after_ms"] = fmt.Sprint(e.closesIdle / 1e6)
 	}
 	return send.Stats{
 		Connections: e.conns,

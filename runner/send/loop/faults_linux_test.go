@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"headroom/runner/send"
 	"headroom/store/record"
 )
@@ -196,6 +198,34 @@ func TestUnixSocket(t *testing.T) {
 	f, st := drive(t, cfg, many(50, 1e5)...)
 	if f.kinds()[record.ErrNone] != 50 || int64(st.Opened) != s.accepted.Load() {
 		t.Errorf("%v, opened %d, accepted %d", f.kinds(), st.Opened, s.accepted.Load())
+	}
+}
+
+// TestUnixBacklog: a server that does not accept fails requests by their
+// timeout, and one that accepts again gets them.
+func TestUnixBacklog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Listen(fd, 1); err != nil {
+		t.Fatal(err)
+	}
+	cfg := config(path)
+	cfg.Network = "unix"
+	reqs := many(10, 0)
+	for _, r := range reqs {
+		r.Timeout = 100e6
+	}
+	f, st := drive(t, cfg, reqs...)
+	k := f.kinds()
+	if k[record.ErrAnswerTimeout] != 2 || k[record.ErrConnectTimeout] != 8 || st.Opened != 2 {
+		t.Errorf("%v, %d opened; want 2 answers and 8 connects timed out", k, st.Opened)
 	}
 }
 

@@ -3,6 +3,7 @@ package loop
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"headroom/runner/send"
@@ -186,6 +188,61 @@ func TestDescriptors(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "descriptors=") {
 		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// TestPorts runs out of local ports in a network of its own, which has 20.
+func TestPorts(t *testing.T) {
+	const role = "HEADROOM_LOOP_TEST_PORTS"
+	if os.Getenv(role) != "" {
+		up(t)
+		if err := os.WriteFile("/proc/sys/net/ipv4/ip_local_port_range", []byte("40000 40019"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s := serveOn(t, "tcp", "127.0.0.1:9000", func(_ *server, c net.Conn, _ *bufio.Reader) { hang(c) })
+		reqs := many(50, 0)
+		for _, r := range reqs {
+			r.Timeout = 500e6
+		}
+		f, _ := drive(t, config(s.Addr().String()), reqs...)
+		k := f.kinds()
+		fmt.Printf("ports=%d\n", k[record.ErrPorts])
+		if k[record.ErrPorts] != 30 || k[record.ErrAnswerTimeout] != 20 {
+			t.Errorf("%v, want 30 without a port and 20 timed out", k)
+		}
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestPorts$", "-test.v")
+	cmd.Env = append(os.Environ(), role+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if os.Getuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EINVAL) {
+		t.Skipf("needs a network namespace: run as root, or allow unprivileged user namespaces: %v", err)
+	}
+	if err != nil || !strings.Contains(string(out), "ports=30") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// up brings the loopback interface of a new network up.
+func up(t *testing.T) {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	ifr, err := unix.NewIfreq("lo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ifr.SetUint16(unix.IFF_UP)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, ifr); err != nil {
+		t.Fatal(err)
 	}
 }
 

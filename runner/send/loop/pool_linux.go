@@ -8,12 +8,13 @@ import (
 )
 
 const (
-	openEvery     = 50_000        // ns between two attempts to connect
-	backlogRetry  = 1_000_000     // ns until the next attempt where a Unix socket's backlog is full
-	partFor       = 1_000_000_000 // ns to wait for the server to close first
-	maxParting    = 1024
-	promptClose   = 5_000_000 // ns after an answer within which a close belongs to it
-	closesToLearn = 3
+	openEvery    = 50_000        // ns between two attempts to connect
+	backlogRetry = 1_000_000     // ns until the next attempt where a Unix socket's backlog is full
+	partFor      = 1_000_000_000 // ns to wait for the server to close first
+	maxParting   = 1024
+	promptClose  = 20_000_000 // ns after an answer within which a close belongs to it
+	settleFor    = 1_000_000  // ns after which a close would probably have been seen
+	closesToTell = 3          // before the habit is called a fact
 )
 
 // handle names a connection as long as it lives.
@@ -50,7 +51,7 @@ func (e *Engine) close(c *conn) {
 	case idle:
 		e.unlinkIdle(c)
 		e.opened--
-	case busy:
+	case busy, resting:
 		e.opened--
 	case parting:
 		e.parting--
@@ -81,6 +82,37 @@ func (e *Engine) part(c *conn) {
 	if !sysQuiet(c.fd) {
 		e.close(c)
 	}
+}
+
+// learn is told that the server closed a connection right after its nth answer
+// without having said so. Some servers do that by habit, and a request that is
+// written at that moment is lost. So the next connection that has given n
+// answers rests for a moment before it is used again: if the server closes it,
+// nothing is lost; if not, the habit is refuted and forgotten.
+func (e *Engine) learn(n int) {
+	if n < e.maxServed {
+		return // another connection has given more than that
+	}
+	if n != e.closedAfter {
+		e.closedAfter, e.closedTimes = n, 0
+	}
+	e.closedTimes++
+}
+
+// rest keeps c out of use until promptClose has passed.
+func (e *Engine) rest(c *conn) {
+	c.state = resting
+	e.deadlines.arm(c, e.Now(), promptClose)
+}
+
+// rested puts c, which the server has not closed, back into use.
+func (e *Engine) rested(c *conn, now int64) {
+	e.deadlines.disarm(c)
+	if c.served == e.closedAfter {
+		e.closedAfter, e.closedTimes = 0, 0
+	}
+	c.state = busy // for the moment
+	e.release(c, now)
 }
 
 // release gives c to the request that has waited longest, or to the idle stack.
@@ -121,9 +153,17 @@ func (e *Engine) unlinkIdle(c *conn) {
 	c.newer, c.older = nil, nil
 }
 
-// takeIdle is the connection that was returned last and can still be used.
+// takeIdle is the connection that was returned last and can still be used. One
+// that has just given more answers than any before it is passed over if there
+// is another, because nobody knows yet whether the server keeps it.
 func (e *Engine) takeIdle(now int64) *conn {
 	for c := e.newest; c != nil; c = e.newest {
+		if d := c.older; d != nil && c.served >= e.maxServed && now-c.doneAt < settleFor && !e.stale(d, now) {
+			c = d
+		}
+		if e.stale(c, now) {
+			return nil
+		}
 		if now < c.idleUntil && sysQuiet(c.fd) {
 			e.unlinkIdle(c)
 			return c
@@ -135,10 +175,38 @@ func (e *Engine) takeIdle(now int64) *conn {
 
 // lost closes an unused connection that has ended or is too old.
 func (e *Engine) lost(c *conn, now int64) {
-	if c.served > 0 && now-c.doneAt < promptClose {
-		e.learn(c, c.served)
+	if unused := now - c.doneAt; c.served > 0 && now < c.idleUntil {
+		if unused < promptClose {
+			e.learn(c.served)
+		} else {
+			e.learnIdle(unused)
+		}
 	}
 	e.close(c)
+}
+
+// learnIdle is told that the server closed a connection that had been unused
+// for so many ns, without having said when it would. The shortest such time is
+// the server's limit or close above it, and a request written at that moment is
+// lost, so what has been unused for four fifths of it is not used again. It is
+// kept, though: one that lives half as long again refutes the limit.
+func (e *Engine) learnIdle(unused int64) {
+	e.idleCloses++
+	if e.closesIdle == 0 || unused < e.closesIdle || unused > e.closesIdle/2*3 {
+		e.closesIdle = unused
+	}
+}
+
+// stale reports whether the server may be about to close c, which is unused.
+func (e *Engine) stale(c *conn, now int64) bool {
+	if e.closesIdle == 0 || c.served == 0 || now-c.doneAt < e.closesIdle/5*4 {
+		return false
+	}
+	if old := e.oldest; now-old.doneAt > e.closesIdle/2*3 && old.served > 0 && sysQuiet(old.fd) {
+		e.closesIdle, e.idleCloses = 0, 0
+		return false
+	}
+	return true
 }
 
 // dropOld closes idle connections whose time is over.
