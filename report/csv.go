@@ -18,8 +18,10 @@ import (
 func StepsCSV(a *analyze.Analysis) ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
-	head := []string{"index", "phase", "kind", "target_rps", "offered_rps", "goodput_rps", "goodput_ci95_low", "goodput_ci95_high", "completions_rps",
-		"held", "why", "deficit", "deficit_ci95_low", "deficit_ci95_high", "trust", "reasons", "window_from_s", "window_to_s"}
+	head := []string{
+		"index", "phase", "kind", "target_rps", "offered_rps", "goodput_rps", "goodput_ci95_low", "goodput_ci95_high", "completions_rps",
+		"held", "why", "deficit", "deficit_ci95_low", "deficit_ci95_high", "trust", "reasons", "window_from_s", "window_to_s",
+	}
 	for _, clock := range []string{"response", "service"} {
 		head = append(head, clock+"_count")
 		for _, q := range []string{"mean", "p50", "p90", "p95", "p99", "p99_9", "max"} {
@@ -46,9 +48,11 @@ func stepRow(s *analyze.StepResult) []string {
 	}
 	goodLow, goodHigh := endCells(s.GoodputCI95)
 	deficitLow, deficitHigh := endCells(s.DeficitCI95)
-	row := []string{strconv.Itoa(s.Index), strconv.Itoa(s.Phase), record.Defuse(s.Kind), cell(s.TargetRPS), cell(s.OfferedRPS), cell(s.GoodputRPS),
+	row := []string{
+		strconv.Itoa(s.Index), strconv.Itoa(s.Phase), record.Defuse(s.Kind), cell(s.TargetRPS), cell(s.OfferedRPS), cell(s.GoodputRPS),
 		goodLow, goodHigh, cell(s.CompletionsRPS), held, record.Defuse(s.Why), optionalCell(s.Deficit), deficitLow, deficitHigh,
-		record.Defuse(s.Trust), record.Defuse(strings.Join(s.Reasons, " ")), cell(s.WindowS[0]), cell(s.WindowS[1])}
+		record.Defuse(s.Trust), record.Defuse(strings.Join(s.Reasons, " ")), cell(s.WindowS[0]), cell(s.WindowS[1]),
+	}
 	for _, l := range []*analyze.LatencyUS{&s.Response, &s.Service} {
 		row = append(row, strconv.FormatUint(l.Count, 10), optionalCell(l.Mean), optionalCell(l.P50), optionalCell(l.P90), optionalCell(l.P95),
 			optionalCell(l.P99), optionalCell(l.P999), optionalCell(l.Max), mapCell(l.Censored, "p50"), mapCell(l.Censored, "p99"))

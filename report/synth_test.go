@@ -21,7 +21,6 @@ type synthetic struct {
 	sheds     bool // past the knee the service refuses at once
 	peak      float64
 	intervalS float64
-	soak      bool
 }
 
 const (
@@ -46,8 +45,10 @@ func (s synthetic) make() (*analyze.Analysis, *record.Memory) {
 	now := 0.0
 	backlog := 0.0
 	phase := func(kind record.PhaseKind, step int, rate, seconds float64) {
-		p := record.Phase{Index: len(m.P), Kind: kind, Step: step, TargetRPS: rate, StartNS: int64(now * 1e9),
-			EndNS: int64((now + seconds) * 1e9), Ended: true}
+		p := record.Phase{
+			Index: len(m.P), Kind: kind, Step: step, TargetRPS: rate, StartNS: int64(now * 1e9),
+			EndNS: int64((now + seconds) * 1e9), Ended: true,
+		}
 		if kind.Judged() {
 			p.SettleNS = int64(min(5, seconds/4) * 1e9)
 		}
@@ -88,8 +89,10 @@ func (s synthetic) interval(rng *rand.Rand, phase, index int, start, width, rate
 	utilisation := math.Min(rate/s.capacity, 0.995)
 	cells := [2]record.Cell{}
 	for c := range cells {
-		cells[c] = record.Cell{Class: c, OKResponse: record.NewHistogram(synthMaxUS), OtherResponse: record.NewHistogram(synthMaxUS),
-			Service: record.NewHistogram(synthMaxUS), Lag: record.NewHistogram(synthMaxUS), Status: map[int]uint64{}, Errors: map[record.ErrorKind]uint64{}}
+		cells[c] = record.Cell{
+			Class: c, OKResponse: record.NewHistogram(synthMaxUS), OtherResponse: record.NewHistogram(synthMaxUS),
+			Service: record.NewHistogram(synthMaxUS), Lag: record.NewHistogram(synthMaxUS), Status: map[int]uint64{}, Errors: map[record.ErrorKind]uint64{},
+		}
 	}
 	for range n {
 		c := &cells[0]
@@ -235,22 +238,27 @@ func (s synthetic) conclude(a *analyze.Analysis, m *record.Memory, now float64) 
 		EvidenceDigest: m.SealDigest, ComparableKey: "591785b794601e212b260e25925636fd", ToolVersion: "v0.3.0", Shards: 1,
 		Facts: analyze.FactsResult{
 			Generator: map[string]string{"cpu": "2 × Example 2.4 GHz", "kernel": "6.12.0", "go": "go1.26", "file limit": "65536"},
-			Target:    map[string]string{"image": "sha256:4bcff63911fcb4448bd4fdacec207030997caf25e9bea4045fa6c8c44de311d1", "version": "v1.42.0"}},
+			Target:    map[string]string{"image": "sha256:4bcff63911fcb4448bd4fdacec207030997caf25e9bea4045fa6c8c44de311d1", "version": "v1.42.0"},
+		},
 	}
-	acc := &analyze.Accounting{Scheduled: c.Scheduled, Sent: c.Sent, OK: c.By[0], Late: c.By[1], Shed: c.By[2], Wrong: c.By[3], HTTPError: c.By[4],
+	acc := &analyze.Accounting{
+		Scheduled: c.Scheduled, Sent: c.Sent, OK: c.By[0], Late: c.By[1], Shed: c.By[2], Wrong: c.By[3], HTTPError: c.By[4],
 		Timeout: c.By[5], ConnectError: c.By[6], GeneratorError: c.By[7], Dropped: c.By[8], Unfinished: c.By[9], Attempts: c.Attempts, Amplification: num(1),
 		ByStatus: map[string]uint64{"200": c.By[0], "500": c.By[4]}, ByError: map[string]uint64{"answer_timeout": c.By[5]},
-		BytesIn: 4096 * c.By[0], BytesOut: 120 * c.Sent, Connections: analyze.ConnectionCounts{Opened: 2210, Reused: c.Sent - 2210}}
+		BytesIn: 4096 * c.By[0], BytesOut: 120 * c.Sent, Connections: analyze.ConnectionCounts{Opened: 2210, Reused: c.Sent - 2210},
+	}
 	if c.By[2] > 0 {
 		acc.ByStatus["503"] = c.By[2]
 	}
 	a.Accounting = acc
-	a.Trust = &analyze.Trust{Verdict: "trusted", OmissionFactor: &analyze.Quantiles{P50: num(1), P90: num(1), P99: num(1.004), P999: num(1.01)},
+	a.Trust = &analyze.Trust{
+		Verdict: "trusted", OmissionFactor: &analyze.Quantiles{P50: num(1), P90: num(1), P99: num(1.004), P999: num(1.01)},
 		LagUS:            &analyze.LagUS{Quantiles: analyze.Quantiles{P50: num(52), P90: num(98), P99: num(171), P999: num(1340)}, Max: num(7420)},
 		LateSends:        analyze.LateSends{Over1ms: 212, Over10ms: 0},
 		PeakSentRPS100ms: num(2480), Arrivals: &analyze.ArrivalFit{Model: "poisson", Verdict: "accepted", Dispersion: num(1.02), GapCV: num(0.998), GapKSP: num(0.41), Windows: 40},
 		CPU: analyze.GeneratorCPU{GeneratorShareMax: num(0.34), SharesWithTarget: new(bool)}, GCPauseMaxMS: num(0.21), SleeperLateMaxMS: num(1.4),
-		LimitedShare: num(0), LittlesLawRatio: num(1.003)}
+		LimitedShare: num(0), LittlesLawRatio: num(1.003),
+	}
 	a.Latency = &analyze.Latencies{Response: latencyOf(response), Service: latencyOf(service), OKResponse: latencyOf(ok), FailedResponse: latencyOf(failed)}
 	a.Thresholds = []analyze.ThresholdCount{{Name: "response<=150ms", LimitUS: 150_000, AtOrBelow: response.Count() - response.CountAbove(150_000), Total: c.Scheduled}}
 	for i, cl := range m.H.Classes {
@@ -316,8 +324,10 @@ func (s synthetic) knee(a *analyze.Analysis) {
 			if ratio < 0.5 {
 				shape = "collapses"
 			}
-			a.PostSaturation = append(a.PostSaturation, analyze.PostSaturation{At: math.Round(st.TargetRPS/s.capacity*100) / 100, OfferedRPS: num(st.OfferedRPS),
-				GoodputRPS: num(st.GoodputRPS), Ratio: num(ratio), CI95: &analyze.Interval{ratio * 0.96, ratio * 1.04}, Shape: shape})
+			a.PostSaturation = append(a.PostSaturation, analyze.PostSaturation{
+				At: math.Round(st.TargetRPS/s.capacity*100) / 100, OfferedRPS: num(st.OfferedRPS),
+				GoodputRPS: num(st.GoodputRPS), Ratio: num(ratio), CI95: &analyze.Interval{ratio * 0.96, ratio * 1.04}, Shape: shape,
+			})
 		}
 	}
 	a.PostSaturation = append(a.PostSaturation, analyze.PostSaturation{At: 2, Refused: "too_few_steps"})

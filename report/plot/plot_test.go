@@ -33,8 +33,10 @@ func exampleCurve() Curve {
 	}
 	return Curve{
 		Plateaus: []Plateau{
-			{Offered: 1500, Goodput: 420, GoodputLow: 400, GoodputHigh: 440, Held: No, Outcomes: out(420, 1080), ResponseP50: nan, ResponseP99: nan, ServiceP50: nan, ServiceP99: nan,
-				ResponseP50Beyond: true, ResponseP99Beyond: true, ServiceP50Beyond: true, ServiceP99Beyond: true},
+			{
+				Offered: 1500, Goodput: 420, GoodputLow: 400, GoodputHigh: 440, Held: No, Outcomes: out(420, 1080), ResponseP50: nan, ResponseP99: nan, ServiceP50: nan, ServiceP99: nan,
+				ResponseP50Beyond: true, ResponseP99Beyond: true, ServiceP50Beyond: true, ServiceP99Beyond: true,
+			},
 			{Offered: 400, Goodput: 400, GoodputLow: 395, GoodputHigh: 405, Held: Yes, Outcomes: out(400, 0), ResponseP50: 10_000, ResponseP99: 50_000, ServiceP50: 10_000, ServiceP99: 49_000},
 			{Offered: 800, Goodput: 800, GoodputLow: 790, GoodputHigh: 810, Held: Yes, Outcomes: out(800, 0), ResponseP50: 12_000, ResponseP99: 70_000, ServiceP50: 12_000, ServiceP99: 69_000},
 			{Offered: 1000, Goodput: 985, GoodputLow: nan, GoodputHigh: nan, Held: Unknown, Outcomes: out(985, 15), ResponseP50: 200_000, ResponseP99: 900_000, ServiceP50: 200_000, ServiceP99: 890_000},
@@ -47,13 +49,20 @@ func exampleCurve() Curve {
 func exampleCourse() Course {
 	c := Course{LagSuspectUS: 1000, LagUntrustedUS: 10_000, Events: []Event{{25, "payments down acknowledged"}}}
 	c.Phases = []Phase{
-		{record.Warmup, 0, 10, 50}, {record.Drain, 10, 12, 0}, {record.Step, 12, 32, 100}, {record.Drain, 32, 34, 0},
-		{record.Step, 34, 54, 200}, {record.Refine, 54, 60, 150}, {record.Beyond, 60, 80, 300},
+		{record.Warmup, 0, 10, 50},
+		{record.Drain, 10, 12, 0},
+		{record.Step, 12, 32, 100},
+		{record.Drain, 32, 34, 0},
+		{record.Step, 34, 54, 200},
+		{record.Refine, 54, 60, 150},
+		{record.Beyond, 60, 80, 300},
 	}
 	for _, p := range c.Phases {
 		for at := p.StartS; at < p.EndS; at++ {
-			s := Slice{StartS: at, WidthS: 1, Quiet: p.Kind == record.Drain, Offered: p.TargetRPS, Goodput: min(p.TargetRPS, 180), Errors: max(0, p.TargetRPS-180), InFlight: p.TargetRPS / 50,
-				LagP50: 40, LagP99: 90 + at, LagMax: 200 + at*at}
+			s := Slice{
+				StartS: at, WidthS: 1, Quiet: p.Kind == record.Drain, Offered: p.TargetRPS, Goodput: min(p.TargetRPS, 180), Errors: max(0, p.TargetRPS-180), InFlight: p.TargetRPS / 50,
+				LagP50: 40, LagP99: 90 + at, LagMax: 200 + at*at,
+			}
 			c.Slices = append(c.Slices, s)
 		}
 	}
@@ -97,10 +106,14 @@ func hostile() map[string]*Figure {
 		{StartS: 0, WidthS: 0, Offered: nan, Goodput: inf, Errors: -1, InFlight: nan, LagP50: 0, LagP99: -5, LagMax: nan},
 		{StartS: 1e9, WidthS: 1, Offered: 1e12},
 	}, Phases: []Phase{{record.Step, 5, 5, nan}, {record.Beyond, 9, 3, inf}}}
-	one := Curve{Plateaus: []Plateau{{Offered: 1, Goodput: 1, GoodputLow: nan, GoodputHigh: nan, ResponseP50: 1, ResponseP99: 1, ServiceP50: 1, ServiceP99: 1}},
-		Knee: nan, KneeLow: nan, KneeHigh: nan, HighestHeld: nan, LowestFailed: nan, Peak: nan, TimeoutUS: nan}
-	bad := Curve{Plateaus: []Plateau{{Offered: nan}, {Offered: 0, ResponseP50: 0}, {Offered: inf}, {Offered: 5, Goodput: nan, GoodputLow: 9, GoodputHigh: 1, ResponseP99: -3}},
-		Knee: inf, KneeLow: 7, KneeHigh: 3, HighestHeld: -1, LowestFailed: inf, Peak: 0, TimeoutUS: 0}
+	one := Curve{
+		Plateaus: []Plateau{{Offered: 1, Goodput: 1, GoodputLow: nan, GoodputHigh: nan, ResponseP50: 1, ResponseP99: 1, ServiceP50: 1, ServiceP99: 1}},
+		Knee:     nan, KneeLow: nan, KneeHigh: nan, HighestHeld: nan, LowestFailed: nan, Peak: nan, TimeoutUS: nan,
+	}
+	bad := Curve{
+		Plateaus: []Plateau{{Offered: nan}, {Offered: 0, ResponseP50: 0}, {Offered: inf}, {Offered: 5, Goodput: nan, GoodputLow: 9, GoodputHigh: 1, ResponseP99: -3}},
+		Knee:     inf, KneeLow: 7, KneeHigh: 3, HighestHeld: -1, LowestFailed: inf, Peak: 0, TimeoutUS: 0,
+	}
 	return map[string]*Figure{
 		"knee, nothing": KneeCurve(Curve{}, English), "knee, one": KneeCurve(one, English), "knee, bad": KneeCurve(bad, English),
 		"latency, nothing": LatencyCurve(Curve{}, English), "latency, one at 1 µs": LatencyCurve(one, English), "latency, bad": LatencyCurve(bad, English),
@@ -222,11 +235,30 @@ func TestKneeGolden(t *testing.T) {
 func TestTicks(t *testing.T) {
 	w, pt := english, portuguese
 	for _, c := range []struct{ got, want string }{
-		{w.duration(100), "100 µs"}, {w.duration(1000), "1 ms"}, {w.duration(10_000), "10 ms"}, {w.duration(1e6), "1 s"}, {w.duration(1e7), "10 s"},
-		{w.clock(65, 5), "1:05"}, {w.clock(3600, 900), "1:00"}, {w.clock(0.5, 0.5), "0.5"}, {pt.clock(0.5, 0.5), "0,5"}, {w.clock(90*60, 600), "90:00"},
-		{w.number(1200, 200), "1200"}, {w.number(12_000, 2000), "12k"}, {w.number(2.5, 2.5), "2.5"}, {pt.number(0.05, 0.05), "0,05"}, {w.number(0, 5), "0"}, {w.number(2500, 2500), "2.5k"},
-		{w.rate(1198.4), "1198/s"}, {w.rate(20), "20/s"}, {pt.rate(0.75), "0,75/s"},
-		{w.short(0.1), "0.1"}, {w.short(0.012), "0.012"}, {w.short(9.2), "9.2"}, {w.short(1500), "1.5k"}, {w.short(85), "85"},
+		{w.duration(100), "100 µs"},
+		{w.duration(1000), "1 ms"},
+		{w.duration(10_000), "10 ms"},
+		{w.duration(1e6), "1 s"},
+		{w.duration(1e7), "10 s"},
+		{w.clock(65, 5), "1:05"},
+		{w.clock(3600, 900), "1:00"},
+		{w.clock(0.5, 0.5), "0.5"},
+		{pt.clock(0.5, 0.5), "0,5"},
+		{w.clock(90*60, 600), "90:00"},
+		{w.number(1200, 200), "1200"},
+		{w.number(12_000, 2000), "12k"},
+		{w.number(2.5, 2.5), "2.5"},
+		{pt.number(0.05, 0.05), "0,05"},
+		{w.number(0, 5), "0"},
+		{w.number(2500, 2500), "2.5k"},
+		{w.rate(1198.4), "1198/s"},
+		{w.rate(20), "20/s"},
+		{pt.rate(0.75), "0,75/s"},
+		{w.short(0.1), "0.1"},
+		{w.short(0.012), "0.012"},
+		{w.short(9.2), "9.2"},
+		{w.short(1500), "1.5k"},
+		{w.short(85), "85"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -126,9 +126,17 @@ func (w *words) resources(all []analyze.Resource) block {
 func (w *words) facts(r *analyze.RunInfo) []block {
 	t := &table{Head: left(w.Name, w.Value)}
 	for _, f := range [][2]string{
-		{w.RunID, r.ID}, {w.State, w.code(r.State)}, {w.Tool, r.ToolVersion}, {w.Seed, strconv.FormatUint(r.Seed, 10)},
-		{w.Interval, w.seconds(r.IntervalS)}, {w.Timeout, w.seconds(r.TimeoutS)}, {w.Deadline, w.seconds(r.DeadlineS)},
-		{w.Shards, strconv.Itoa(r.Shards)}, {w.PlanDigest, r.PlanDigest}, {w.Comparable, r.ComparableKey}, {w.Digest, r.EvidenceDigest},
+		{w.RunID, r.ID},
+		{w.State, w.code(r.State)},
+		{w.Tool, r.ToolVersion},
+		{w.Seed, strconv.FormatUint(r.Seed, 10)},
+		{w.Interval, w.seconds(r.IntervalS)},
+		{w.Timeout, w.seconds(r.TimeoutS)},
+		{w.Deadline, w.seconds(r.DeadlineS)},
+		{w.Shards, strconv.Itoa(r.Shards)},
+		{w.PlanDigest, r.PlanDigest},
+		{w.Comparable, r.ComparableKey},
+		{w.Digest, r.EvidenceDigest},
 	} {
 		if f[1] != "" {
 			t.add(text(f[0]), code(f[1]))
