@@ -3,6 +3,8 @@ package analyze
 import (
 	"math"
 	"slices"
+
+	"headroom/store/record"
 )
 
 // What a step load decides while it runs rests on the same judgement as the
@@ -29,20 +31,38 @@ func byTime(plateaus []Plateau) []*bool {
 }
 
 // FirstNotHeld is the index of the first plateau, in the order given, that did
-// not hold: it fell behind, or the generator can't be trusted there. One of
-// which it can't be said counts when the next does not hold either. It is -1
-// where all held.
+// not hold, with those just before it of which it can't be said. Where the
+// last plateaus can't be trusted or judged, one after the other without one
+// that held, the first of them counts too: the generator will not do better at
+// higher rates. It is -1 where neither is so.
 func FirstNotHeld(plateaus []Plateau) int {
 	held := byTime(plateaus)
+	first := len(held)
 	for i, h := range held {
-		if h != nil && !*h {
-			if i > 0 && held[i-1] == nil {
-				return i - 1
-			}
-			return i
+		if h != nil && !*h && plateaus[i].Trust.Verdict != Untrusted {
+			first = i
+			break
 		}
 	}
-	return -1
+	for first > 0 && (held[first-1] == nil || !*held[first-1]) {
+		first--
+	}
+	if first == len(held) {
+		return -1
+	}
+	return first
+}
+
+// Disturbed reports whether the generator can't be trusted on the plateau for a
+// reason that may pass: it was held up by the machine, and reached no limit of
+// its own. Such a plateau is worth repeating.
+func Disturbed(p Plateau) bool {
+	if p.Trust.Verdict != Untrusted || p.Lacks != "" {
+		return false
+	}
+	return !slices.ContainsFunc(p.Trust.Findings, func(f Finding) bool {
+		return f.Severity == string(record.Invalidates) && (f.Code == "dropped" || f.Code == "generator_errors" || f.Code == "own_limit_reached")
+	})
 }
 
 // around is the highest rate that held below the lowest that failed; rates in

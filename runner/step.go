@@ -21,7 +21,12 @@ type stepScript struct {
 	plateau int // next number of a plateau
 	refined int
 	beyond  int
+	repeats int
+	again   bool // the last plateau was a repetition
 }
+
+// maxRepeats bounds the plateaus of a run that are repeated.
+const maxRepeats = 3
 
 type stage int
 
@@ -48,6 +53,9 @@ func (s *stepScript) Next(plateaus []analyze.Plateau) (Span, *record.Note, bool)
 				return s.warmup, nil, true
 			}
 		case climbing:
+			if again, ok := s.repeat(plateaus); ok {
+				return again, note("repeated", again.RPS, "the machine held up the generator; the plateau is repeated"), true
+			}
 			rate := s.rate()
 			stop, why := s.stop(plateaus, rate)
 			if !stop {
@@ -80,6 +88,19 @@ func (s *stepScript) Next(plateaus []analyze.Plateau) (Span, *record.Note, bool)
 			return Span{}, nil, false
 		}
 	}
+}
+
+// repeat is the last plateau once more, where the machine disturbed the
+// generator on it.
+func (s *stepScript) repeat(plateaus []analyze.Plateau) (Span, bool) {
+	n := len(plateaus)
+	if n == 0 || s.again || s.repeats == maxRepeats || !analyze.Disturbed(plateaus[n-1]) {
+		s.again = false
+		return Span{}, false
+	}
+	s.again = true
+	s.repeats++
+	return s.span(record.Step, plateaus[n-1].TargetRPS, 0), true
 }
 
 // then goes on to the next stage with a note to be kept.

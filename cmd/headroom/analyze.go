@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"headroom/analyze"
+	"headroom/report"
+	"headroom/store"
+)
+
+func gateFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.Float64Flag{Name: "peak", Usage: "production's peak in requests per second, instead of the plan's"},
+		&cli.StringSliceFlag{Name: "gate", Usage: "a further `RULE`, as in \"margin >= 2\"; may be given several times"},
+	}
+}
+
+func analyzeOptions(c *cli.Context) (analyze.Options, error) {
+	o := analyze.Options{Gates: c.StringSlice("gate")}
+	if c.IsSet("peak") {
+		if o.PeakRPS = c.Float64("peak"); o.PeakRPS <= 0 {
+			return o, usagef("--peak %g: it is a rate above 0, in requests per second", o.PeakRPS)
+		}
+	}
+	return o, nil
+}
+
+func analyzeCommand(std IO) *cli.Command {
+	return &cli.Command{
+		Name: "analyze", Usage: "say what the evidence of runs means; the exit code is the verdict", ArgsUsage: "RUN...",
+		Flags: commonFlags(append(gateFlags(), formatFlag())...),
+		Action: func(c *cli.Context) error {
+			format, err := checkFormat(c)
+			if err != nil {
+				return err
+			}
+			opt, err := analyzeOptions(c)
+			if err != nil {
+				return err
+			}
+			if c.NArg() == 0 {
+				return usagef("analyze wants at least one evidence file; `headroom ls DIR` lists them")
+			}
+			worst := analyze.Pass
+			for i, path := range c.Args().Slice() {
+				a, _, err := analyzeFile(path, opt)
+				if err != nil {
+					return err
+				}
+				if i > 0 {
+					fmt.Fprintln(std.Out)
+				}
+				if err := printAnalysis(std, a, format, path); err != nil {
+					return err
+				}
+				worst = worseOf(worst, a.Verdict)
+			}
+			return verdictExit(worst)
+		},
+	}
+}
+
+// analyzeFile opens and analyses one run. The evidence is closed again.
+func analyzeFile(path string, opt analyze.Options) (*analyze.Analysis, string, error) {
+	ev, err := openEvidence(path)
+	if err != nil {
+		return nil, "", err
+	}
+	defer ev.Close()
+	a, err := analyze.Run(ev, opt)
+	if err != nil {
+		return nil, "", refused(path, err)
+	}
+	return a, path, nil
+}
+
+func openEvidence(path string) (*store.Run, error) {
+	r, err := store.Open(path)
+	if err != nil {
+		return nil, refused(path, err)
+	}
+	return r, nil
+}
+
+// refused maps what the store says of a file to the exit code for evidence that
+// can't be used.
+func refused(path string, err error) error {
+	switch {
+	case errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrForeign), errors.Is(err, store.ErrTooNew):
+		return &exitError{exitRefused, err}
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s: there is no such file; `headroom ls DIR` lists the runs in a folder", path)
+	}
+	return err
+}
+
+func worseOf(a, b analyze.Verdict) analyze.Verdict {
+	rank := map[analyze.Verdict]int{analyze.Pass: 0, analyze.Inconclusive: 1, analyze.Fail: 2}
+	if rank[b] > rank[a] {
+		return b
+	}
+	return a
+}
+
+func verdictExit(v analyze.Verdict) error {
+	switch v {
+	case analyze.Pass:
+		return nil
+	case analyze.Fail:
+		return exit(exitGate)
+	}
+	return exit(exitInconclusive)
+}
+
+func printAnalysis(std IO, a *analyze.Analysis, format, path string) error {
+	var out []byte
+	var err error
+	switch format {
+	case "json":
+		out, err = report.JSON(a)
+	case "csv":
+		out, err = report.StepsCSV(a)
+	case "markdown":
+		out = report.Markdown(a, report.English)
+	default:
+		out = []byte(report.Text(a, report.TextOptions{Width: terminalWidth(std.Out), Color: wantColor(std), Files: []string{path}}))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = std.Out.Write(out)
+	return err
+}
+
+func reportCommand(std IO) *cli.Command {
+	return &cli.Command{
+		Name: "report", Usage: "write what a run means as JSON, CSV, pictures, Markdown and one HTML page", ArgsUsage: "RUN -o DIR",
+		Flags: commonFlags(append(gateFlags(),
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for the report", Required: true},
+			&cli.StringFlag{Name: "lang", Value: "en", Usage: "en or pt-BR"})...),
+		Action: func(c *cli.Context) error {
+			path, err := oneArgument(c, "the evidence file")
+			if err != nil {
+				return err
+			}
+			opt, err := analyzeOptions(c)
+			if err != nil {
+				return err
+			}
+			lang, err := report.ParseLang(c.String("lang"))
+			if err != nil {
+				return &exitError{exitUsage, err}
+			}
+			files, a, err := writeReport(path, c.String("out"), lang, opt)
+			if err != nil {
+				return err
+			}
+			for _, f := range files {
+				fmt.Fprintln(std.Out, f)
+			}
+			if !c.Bool("quiet") {
+				fmt.Fprintln(std.Err, a.Sentence.EN)
+			}
+			return nil
+		},
+	}
+}
+
+func writeReport(path, dir string, lang report.Lang, opt analyze.Options) ([]string, *analyze.Analysis, error) {
+	ev, err := openEvidence(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer ev.Close()
+	a, err := analyze.Run(ev, opt)
+	if err != nil {
+		return nil, nil, refused(path, err)
+	}
+	files, err := report.Write(dir, a, ev, report.Options{Lang: lang})
+	return files, a, err
+}
