@@ -29,6 +29,7 @@ type fold struct {
 	at       int // phase of open
 	closed   map[int]bool
 	endNS    int64
+	backlog  int64 // at the end of the interval before
 }
 
 // classFold is what one class did in the judged windows.
@@ -85,6 +86,8 @@ func (f *fold) close() {
 
 func (f *fold) add(p record.Phase, iv *record.Interval) error {
 	f.check(p, iv)
+	before := f.backlog
+	f.backlog = iv.Moment.InFlight + iv.Moment.Waiting
 	f.endNS = max(f.endNS, iv.StartNS+iv.WidthNS)
 	for i := range iv.Cells {
 		c := &iv.Cells[i]
@@ -106,6 +109,7 @@ func (f *fold) add(p record.Phase, iv *record.Interval) error {
 		f.close()
 		f.open, f.at = NewPlateau(f.header, p), iv.Phase
 		f.open.SharesCPUs(sharesCPUs(f.facts))
+		f.open.prior = before
 	}
 	if err := f.open.Add(iv); err != nil {
 		return err

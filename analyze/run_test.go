@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -244,4 +245,77 @@ func TestOldPeakIsAFinding(t *testing.T) {
 func jsonOf(a *Analysis) (string, error) {
 	b, err := json.Marshal(a)
 	return string(b), err
+}
+
+// sends adds two windows of send instants to every judged plateau: Poisson at
+// its rate, each instant changed by disturb.
+func sends(m *record.Memory, disturb func(at int64, i int) int64) *record.Memory {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, p := range m.P {
+		if p.Kind == record.Drain {
+			continue
+		}
+		for w := range 2 {
+			s := &record.SendSample{Phase: p.Index, Window: w}
+			at := float64(p.StartNS) + float64(w)*8e9
+			for i := range 3000 {
+				at += rng.ExpFloat64() / p.TargetRPS * 1e9
+				s.Scheduled = append(s.Scheduled, int64(at))
+				s.Sent = append(s.Sent, disturb(int64(at), i))
+			}
+			m.Sends = append(m.Sends, s)
+		}
+	}
+	return m
+}
+
+func TestArrivals(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		disturb func(int64, int) int64
+		verdict string
+		code    string
+	}{
+		{"as scheduled", func(at int64, _ int) int64 { return at + 40_000 }, "accepted", ""},
+		{"rounded to a millisecond", func(at int64, _ int) int64 { return (at + 999_999) / 1e6 * 1e6 }, "rejected", "arrivals_rounded"},
+		{"stalled", func(at int64, i int) int64 {
+			if i%100 < 4 {
+				return at + 30e6
+			}
+			return at
+		}, "rejected", "arrivals_stalled"},
+	} {
+		a := analyse(t, sends(stepRun(admission, 16), c.disturb), Options{})
+		fit := a.Trust.Arrivals
+		if fit.Verdict != c.verdict || fit.Windows == 0 {
+			t.Errorf("%s: %s %s in %d windows, want %s", c.name, fit.Verdict, fit.Reason, fit.Windows, c.verdict)
+		}
+		found := slices.ContainsFunc(a.Findings, func(f Finding) bool { return f.Code == c.code })
+		if c.code != "" && !found {
+			t.Errorf("%s: no finding %s; the reason is %s", c.name, c.code, fit.Reason)
+		}
+	}
+}
+
+// Phases that follow each other without a drain hand their backlog on.
+func TestBacklogIsHandedOn(t *testing.T) {
+	m := stepRun(system{servers: 8, service: 10 * time.Millisecond}, 17)
+	a := analyse(t, m, Options{})
+	for _, f := range a.Findings {
+		if f.Code == "conservation" {
+			t.Errorf("%s: %s", f.Scope, f.Text)
+		}
+	}
+	for i := range m.P {
+		if m.P[i].Kind == record.Drain {
+			m.P[i].Kind = record.Recovery
+		} else {
+			m.P[i].SettleNS, m.P[i].Kind = 0, record.Burst
+		}
+	}
+	for _, f := range analyse(t, m, Options{}).Findings {
+		if f.Code == "conservation" {
+			t.Errorf("without drains, %s: %s", f.Scope, f.Text)
+		}
+	}
 }

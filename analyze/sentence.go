@@ -46,7 +46,11 @@ func (r *analysis) finish() {
 		all = append(all, r.latencyFindings()...)
 	}
 	if k := r.knee; k.Status != "" && k.Status != KneeFound {
-		all = append(all, Finding{Code: orWord(code(&k.Knee), k.Status), Severity: kneeSeverity(k.Status), Scope: "knee", Measured: k.BaseErrorRatio, Text: strings.TrimSuffix(capital(kneeWords(&k.Knee, english)), ".") + nextWords(k.NextRun)})
+		f := Finding{Code: orWord(code(&k.Knee), k.Status), Severity: kneeSeverity(k.Status), Scope: "knee", Text: strings.TrimSuffix(capital(kneeWords(&k.Knee, english)), ".") + nextWords(k.NextRun)}
+		if k.Reason == reasonBaseErrors {
+			f.Measured, f.Limit = k.BaseErrorRatio, number(maxBaseErrors)
+		}
+		all = append(all, f)
 	}
 	if k := r.knee; k.RPS != nil && k.Kind == "queueing" && k.LatencyRiseFailed != nil && *k.LatencyRiseFailed < 1.2 {
 		all = append(all, Finding{Code: "flat_without_latency", Severity: "caution", Scope: "knee", Measured: k.LatencyRiseFailed, Limit: number(1.2), Text: "goodput stopped growing but response time did not rise: check that the client is not the limit"})
