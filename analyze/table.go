@@ -29,6 +29,8 @@ const tableDF = 1000
 // of them its header, with the columns offered_rps (or target_rps), sent_rps (or
 // achieved_rps) and goodput_rps, and where known duration_s, p50_ms and p99_ms.
 // Other columns are left alone. The error lists every cell that cannot be read.
+// Without goodput_rps, as many tools have it, what was sent counts as answered:
+// a step that fell short then shows a limit, but not whose.
 //
 // There are no intervals, so noise is not measured. Where durations are given,
 // arrivals and services are taken for Poisson; without them a step holds below
@@ -108,7 +110,7 @@ func readTable(records [][]string) ([]tableRow, error) {
 	}{
 		{names: []string{"offered_rps", "target_rps"}, must: true, set: func(r *tableRow, v float64) { r.offered = v }},
 		{names: []string{"sent_rps", "achieved_rps"}, must: true, set: func(r *tableRow, v float64) { r.sent = v }},
-		{names: []string{"goodput_rps"}, must: true, set: func(r *tableRow, v float64) { r.goodput = v }},
+		{names: []string{"goodput_rps"}, set: func(r *tableRow, v float64) { r.goodput = v }},
 		{names: []string{"duration_s"}, set: func(r *tableRow, v float64) { r.seconds = v }},
 		{names: []string{"p50_ms"}, set: func(r *tableRow, v float64) { r.p50ms = v }},
 		{names: []string{"p99_ms"}, set: func(r *tableRow, v float64) { r.p99ms = v }},
@@ -125,6 +127,7 @@ func readTable(records [][]string) ([]tableRow, error) {
 			problems = append(problems, fmt.Errorf("line 1: no column %s", strings.Join(c.names, " or ")))
 		}
 	}
+	answers := columns[2].at >= 0
 	var rows []tableRow
 	for n, rec := range records[1:] {
 		if len(rec) == 1 && strings.TrimSpace(rec[0]) == "" {
@@ -140,7 +143,7 @@ func readTable(records [][]string) ([]tableRow, error) {
 			if c.at < len(rec) {
 				text = strings.TrimSpace(rec[c.at])
 			}
-			if text == "" && !c.must {
+			if text == "" && !c.must && (i != 2 || !answers) {
 				continue
 			}
 			v, err := strconv.ParseFloat(text, 64)
@@ -149,6 +152,9 @@ func readTable(records [][]string) ([]tableRow, error) {
 				continue
 			}
 			c.set(&row, v)
+		}
+		if !answers {
+			row.goodput = min(row.sent, row.offered)
 		}
 		switch {
 		case row.offered <= 0:

@@ -1,7 +1,11 @@
 package analyze
 
 import (
+	"encoding/csv"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,7 +94,8 @@ func TestBadTables(t *testing.T) {
 	}{
 		{"empty", nil, "no steps"},
 		{"header only", [][]string{head}, "no steps"},
-		{"no goodput", [][]string{{"offered_rps", "sent_rps"}, {"1", "1"}}, "no column goodput_rps"},
+		{"no rate sent", [][]string{{"offered_rps", "goodput_rps"}, {"1", "1"}}, "no column sent_rps or achieved_rps"},
+		{"an empty goodput", [][]string{head, {"100", "100", ""}}, "line 2: goodput_rps"},
 		{"not a number", [][]string{head, {"100", "100", "many"}}, `line 2: goodput_rps is "many"`},
 		{"NaN", [][]string{head, {"100", "100", "NaN"}}, "line 2"},
 		{"negative", [][]string{head, {"100", "-1", "90"}}, "line 2: sent_rps"},
@@ -100,6 +105,51 @@ func TestBadTables(t *testing.T) {
 	} {
 		if _, err := Table(c.rows, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q in it", c.name, err, c.want)
+		}
+	}
+}
+
+// Tables that others published, or that a simulator wrote whose capacity is
+// known; see the README of the data.
+func TestPublishedTables(t *testing.T) {
+	dir := os.Getenv("HEADROOM_DATA")
+	if dir == "" {
+		dir = "../../shared/data"
+	}
+	if _, err := os.Stat(filepath.Join(dir, "C")); err != nil {
+		t.Skip("no published step tables here: set HEADROOM_DATA to the folder of the shared test data")
+	}
+	for _, c := range []struct {
+		file   string
+		status []string
+		truth  float64
+	}{
+		{"sim_mm1_capacity1000.csv", []string{KneeFound}, 1000},
+		{"sim_md4_capacity4000.csv", []string{KneeFound}, 4000},
+		{"nodemysql_mysql2-1.0.0-rc13_steps.csv", []string{NotReached}, 0}, // two dips that recover
+		{"wrk2_kv_get_c1_steps.csv", []string{GeneratorLimited}, 0},
+		{"wrk2_kv_get_c64_steps.csv", []string{GeneratorLimited}, 0},
+	} {
+		file, err := os.Open(filepath.Join(dir, "C", c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(file).ReadAll()
+		file.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Table(rows, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		t.Logf("%s: %s; held %v, failed %v", c.file, tellKnee(a.Knee), orElse(a.Knee.HighestHeld, 0), orElse(a.Knee.LowestFailed, 0))
+		if !slices.Contains(c.status, a.Knee.Status) {
+			t.Errorf("%s: %s, want %v", c.file, tellKnee(a.Knee), c.status)
+		}
+		if k := a.Knee; c.truth > 0 && k.CI95 != nil && (k.CI95[0] > c.truth || k.CI95[1] < c.truth) {
+			t.Errorf("%s: %s does not contain %v", c.file, tellKnee(k), c.truth)
 		}
 	}
 }
