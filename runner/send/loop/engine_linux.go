@@ -132,10 +132,7 @@ func (e *Engine) Drive(ctx context.Context, feed send.Feed, until int64, untilId
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// A thread's timers may be late by its slack, 50 µs unless it says otherwise.
-	if unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) == nil {
-		defer unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) // back to the default
-	}
+	defer punctual()()
 	stop := context.AfterFunc(ctx, e.poll.wake.wake)
 	defer stop()
 	e.feed = feed

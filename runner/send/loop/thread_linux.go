@@ -1,0 +1,32 @@
+package loop
+
+import "golang.org/x/sys/unix"
+
+// slice is the time slice, in ns, that the loop's thread asks for: the shortest
+// that the kernel grants. A thread with short slices is run soon after it wakes
+// (EEVDF, Linux 6.12), also where another of ours keeps the processor busy.
+const slice = 100_000
+
+// punctual makes the calling thread wake on time, as far as it may, and returns
+// what undoes that: timers without slack (50 µs otherwise), a short time slice.
+// Where the kernel refuses, the loop is as late as any thread, which its lag shows.
+func punctual() (undo func()) {
+	slack, errSlack := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+	if errSlack == nil {
+		errSlack = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	}
+	attr, errAttr := unix.SchedGetAttr(0, 0)
+	if errAttr == nil && attr.Policy == unix.SCHED_NORMAL {
+		short := *attr
+		short.Runtime = slice
+		errAttr = unix.SchedSetAttr(0, &short, 0)
+	}
+	return func() {
+		if errSlack == nil {
+			_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0)
+		}
+		if errAttr == nil && attr.Policy == unix.SCHED_NORMAL {
+			_ = unix.SchedSetAttr(0, attr, 0)
+		}
+	}
+}
