@@ -1,130 +1,13 @@
 package loop
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"net"
-	"strconv"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
-	"headroom/runner/send"
 	"headroom/store/record"
 )
-
-const lookupLimit = 10 * time.Second
-
-// target is where to connect.
-type target struct {
-	addrs   []unix.Sockaddr
-	next    int // address to try first
-	network string
-	source  unix.Sockaddr // nil = any
-}
-
-func newTarget(cfg *send.Config) (*target, error) {
-	if cfg.Network == "unix" {
-		if cfg.SourceAddress != "" {
-			return nil, errors.New("loop: a Unix socket has no source address")
-		}
-		return &target{network: "unix", addrs: []unix.Sockaddr{&unix.SockaddrUnix{Name: cfg.Address}}}, nil
-	}
-	host, port, err := net.SplitHostPort(cfg.Address)
-	if err != nil {
-		return nil, fmt.Errorf("loop: target address: %w", err)
-	}
-	number, err := strconv.ParseUint(port, 10, 16)
-	if err != nil || number == 0 {
-		return nil, fmt.Errorf("loop: target address: port %q is not a number from 1 to 65535", port)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookupLimit)
-	defer cancel()
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return nil, fmt.Errorf("loop: target address: %w", err)
-	}
-	t := &target{network: "tcp"}
-	for _, ip := range found {
-		t.addrs = append(t.addrs, sockaddr(net.IP(ip.Unmap().AsSlice()), ip.Zone(), int(number)))
-	}
-	if len(t.addrs) == 0 {
-		return nil, fmt.Errorf("loop: target address: %q has no address", host)
-	}
-	if cfg.SourceAddress != "" {
-		ip, err := net.ResolveIPAddr("ip", cfg.SourceAddress)
-		if err != nil {
-			return nil, fmt.Errorf("loop: source address: %w", err)
-		}
-		t.source = sockaddr(ip.IP, ip.Zone, 0)
-		fd, err := t.socket(t.source)
-		if err != nil {
-			return nil, fmt.Errorf("loop: source address %s cannot be used on this machine: %w", cfg.SourceAddress, err)
-		}
-		unix.Close(fd)
-		// Only addresses of the source's family can be reached from it.
-		same := t.addrs[:0]
-		for _, a := range t.addrs {
-			if family(a) == family(t.source) {
-				same = append(same, a)
-			}
-		}
-		if t.addrs = same; len(same) == 0 {
-			return nil, fmt.Errorf("loop: source address %s and target %s are of different families", cfg.SourceAddress, host)
-		}
-	}
-	return t, nil
-}
-
-func sockaddr(ip net.IP, zone string, port int) unix.Sockaddr {
-	if v4 := ip.To4(); v4 != nil {
-		return &unix.SockaddrInet4{Port: port, Addr: [4]byte(v4)}
-	}
-	a := &unix.SockaddrInet6{Port: port, Addr: [16]byte(ip.To16())}
-	if zone != "" {
-		if n, err := strconv.ParseUint(zone, 10, 32); err == nil {
-			a.ZoneId = uint32(n)
-		} else if i, err := net.InterfaceByName(zone); err == nil {
-			a.ZoneId = uint32(i.Index)
-		}
-	}
-	return a
-}
-
-func family(a unix.Sockaddr) int {
-	switch a.(type) {
-	case *unix.SockaddrInet4:
-		return unix.AF_INET
-	case *unix.SockaddrInet6:
-		return unix.AF_INET6
-	}
-	return unix.AF_UNIX
-}
-
-// socket makes a socket of a's family, bound to the source address.
-func (t *target) socket(a unix.Sockaddr) (int, error) {
-	f := family(a)
-	fd, err := unix.Socket(f, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return -1, err
-	}
-	if f != unix.AF_UNIX {
-		err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	}
-	if err == nil && t.source != nil {
-		// The port is chosen at the connect, when the whole pair is known, so
-		// that it can be one that is in use towards somewhere else.
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
-		err = unix.Bind(fd, t.source)
-	}
-	if err != nil {
-		unix.Close(fd)
-		return -1, err
-	}
-	return fd, nil
-}
 
 // open begins to open at most one connection.
 func (e *Engine) open() {
@@ -136,6 +19,7 @@ func (e *Engine) open() {
 		return
 	}
 	e.nextOpen = now + openEvery
+	e.target.refresh(now)
 	c := e.newConn()
 	c.state, c.began, c.patience = connecting, now, e.line.first().req.Timeout
 	c.limit, c.idleFor = e.cfg.MaxPerConn, e.cfg.IdleTimeout

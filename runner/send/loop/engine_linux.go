@@ -80,7 +80,8 @@ func supports(cfg *send.Config) error {
 }
 
 // New makes an engine. Its instants count from origin, which must carry a
-// monotonic clock reading. A host name is looked up here.
+// monotonic clock reading. A host name is looked up here, and again, every 30 s
+// at most, when connections are opened.
 func New(cfg send.Config, origin time.Time) (send.Engine, error) {
 	e, err := newEngine(cfg, origin, true)
 	if err != nil {
@@ -111,6 +112,7 @@ func newEngine(cfg send.Config, origin time.Time, precise bool) (*Engine, error)
 	}
 	poll, err := newPoller(precise)
 	if err != nil {
+		t.cancel()
 		return nil, err
 	}
 	e := &Engine{cfg: cfg, origin: origin, target: t, poll: poll, input: make([]byte, inputSize)}
@@ -339,6 +341,7 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	e.closed = true
+	e.target.cancel()
 	for _, c := range e.slots {
 		e.close(c)
 	}

@@ -115,3 +115,27 @@ func TestPunctual(t *testing.T) {
 		t.Errorf("slack %d ns afterwards, was %d", got, before)
 	}
 }
+
+// TestRefresh looks a name up again, no more often than it should.
+func TestRefresh(t *testing.T) {
+	cfg := config("localhost:80")
+	tg, err := newTarget(&cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.cancel()
+	was := len(tg.addrs)
+	tg.addrs = tg.addrs[:0]
+	tg.refresh(lookupEvery - 1)
+	if tg.asking.Load() || tg.found.Load() != nil {
+		t.Error("looked up too early")
+	}
+	tg.refresh(lookupEvery)
+	for tg.asking.Load() {
+		runtime.Gosched()
+	}
+	tg.refresh(lookupEvery + 1)
+	if len(tg.addrs) != was || tg.asking.Load() {
+		t.Errorf("%d addresses, had %d", len(tg.addrs), was)
+	}
+}
