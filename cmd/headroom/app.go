@@ -42,9 +42,7 @@ func Main(ctx context.Context, args []string, std IO) int {
 }
 
 func newApp(std IO) *cli.App {
-	usage := func(_ *cli.Context, err error, _ bool) error {
-		return usagef("%w (see headroom help)", plainFlagError(err))
-	}
+	usage := func(c *cli.Context, err error, _ bool) error { return flagError(c, err) }
 	app := &cli.App{
 		Name:                      "headroom",
 		Usage:                     "find the load at which a service stops keeping up, and how far production is from it",
@@ -78,18 +76,6 @@ func newApp(std IO) *cli.App {
 	return app
 }
 
-func plainFlagError(err error) error {
-	text := err.Error()
-	text = strings.TrimPrefix(text, "flag provided but not defined: ")
-	if text != err.Error() {
-		return fmt.Errorf("there is no flag -%s here", text)
-	}
-	if strings.Contains(text, "for flag") && strings.Contains(text, "parse error") {
-		return fmt.Errorf("%s: a duration needs a unit, as in 30s or 5m; a rate is a plain number of requests per second", strings.TrimSuffix(text, ": parse error"))
-	}
-	return err
-}
-
 func commandNames(app *cli.App) []string {
 	var names []string
 	for _, c := range app.Commands {
@@ -98,18 +84,19 @@ func commandNames(app *cli.App) []string {
 	return names
 }
 
-// didYouMean suggests the name that is at most two changes away.
+// didYouMean suggests the name that is at most two changes away, and no more
+// than half of the name.
 func didYouMean(got string, names []string) string {
 	best, distance := "", 3
 	for _, n := range names {
-		if d := editDistance(got, n); d < distance {
+		if d := editDistance(got, n); d < distance && 2*d <= len(n) {
 			best, distance = n, d
 		}
 	}
 	if best == "" {
 		return ""
 	}
-	return fmt.Sprintf(", did you mean %q?", best)
+	return fmt.Sprintf(" (did you mean %s?)", best)
 }
 
 func editDistance(a, b string) int {
@@ -129,65 +116,4 @@ func editDistance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// arrange moves the flags of a command before its arguments, so that a flag
-// after an argument works as well. What follows `--` stays where it is.
-func arrange(app *cli.App, args []string) ([]string, error) {
-	if len(args) == 0 {
-		return args, nil
-	}
-	if args[0] == "help" {
-		return args, nil
-	}
-	cmd := app.Command(args[0])
-	if cmd == nil {
-		return args, nil
-	}
-	head := []string{args[0]}
-	rest := args[1:]
-	if len(cmd.Subcommands) > 0 && len(rest) > 0 {
-		sub := cmd.Command(rest[0])
-		if sub == nil {
-			return args, nil
-		}
-		head, rest, cmd = append(head, rest[0]), rest[1:], sub
-	}
-	takesValue := map[string]bool{}
-	for _, f := range cmd.Flags {
-		_, boolean := f.(*cli.BoolFlag)
-		for _, n := range f.Names() {
-			takesValue[n] = !boolean
-		}
-	}
-	var flags, plain []string
-	for i := 0; i < len(rest); i++ {
-		a := rest[i]
-		if a == "--" {
-			if cmd.Name == "compare" {
-				plain = append(plain, separator)
-				plain = append(plain, rest[i+1:]...)
-			} else {
-				plain = append(plain, rest[i+1:]...)
-			}
-			break
-		}
-		if !strings.HasPrefix(a, "-") || a == "-" {
-			plain = append(plain, a)
-			continue
-		}
-		flags = append(flags, a)
-		name, _, hasValue := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		if takesValue[name] && !hasValue {
-			if i+1 == len(rest) {
-				return nil, usagef("the flag %s needs a value", a)
-			}
-			i++
-			flags = append(flags, rest[i])
-		}
-	}
-	if len(plain) > 0 {
-		flags = append(flags, "--")
-	}
-	return append(append(head, flags...), plain...), nil
 }

@@ -3,14 +3,15 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
 	"headroom/store"
@@ -31,11 +32,19 @@ func lsCommand(std IO) *cli.Command {
 			}
 			entries, err := store.List(dir)
 			if err != nil {
-				return err
+				return noFolder(dir, err)
 			}
 			return printEntries(std.Out, format, dir, entries)
 		},
 	}
+}
+
+// noFolder says what to do where the folder of runs is missing.
+func noFolder(dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such folder; `headroom run PLAN -o DIR` writes runs into the folder DIR", dir)
+	}
+	return err
 }
 
 func printEntries(w io.Writer, format, dir string, entries []store.Entry) error {
@@ -110,25 +119,6 @@ func entryNote(e store.Entry) string {
 	return e.End.Reason
 }
 
-func printVerified(w io.Writer, r *store.Report) {
-	word := "sound"
-	if r.Err() != nil {
-		word = "NOT sound"
-	}
-	sealed := "sealed, SHA-256 " + r.Digest
-	if !r.Sealed {
-		sealed = "not sealed"
-	}
-	fmt.Fprintf(w, "%s: %s, %s, %s, %d intervals, %d requests, format %d\n", r.Path, word, r.State, sealed, r.Intervals, r.Scheduled, r.Format)
-	for _, f := range r.Findings {
-		kind := "harmless"
-		if f.Harmful {
-			kind = "harmful"
-		}
-		fmt.Fprintf(w, "  %s: %s (%s)\n", f.Code, f.Text, kind)
-	}
-}
-
 func sizeText(n int64) string {
 	switch {
 	case n >= 1e6:
@@ -137,35 +127,6 @@ func sizeText(n int64) string {
 		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%d B", n)
-}
-
-func verifyCommand(std IO) *cli.Command {
-	return &cli.Command{
-		Name: "verify", Usage: "check evidence files: structure, checksums, seal, the law of accounting", ArgsUsage: "RUN...",
-		Flags: commonFlags(),
-		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return usagef("verify wants at least one evidence file")
-			}
-			var worst error
-			for _, path := range c.Args().Slice() {
-				r, err := store.Verify(path)
-				if err != nil {
-					err = refused(path, err)
-					fmt.Fprintf(std.Out, "%s: refused: %v\n", path, err)
-					if worst == nil || codeOf(err) > codeOf(worst) {
-						worst = exit(codeOf(err))
-					}
-					continue
-				}
-				printVerified(std.Out, r)
-				if r.Err() != nil && worst == nil {
-					worst = exit(exitRefused)
-				}
-			}
-			return worst
-		},
-	}
 }
 
 func exportCommand(std IO) *cli.Command {
@@ -189,7 +150,7 @@ func exportCommand(std IO) *cli.Command {
 				return err
 			}
 			defer ev.Close()
-			if c.String("out") == "" {
+			if o := c.String("out"); o == "" || o == "-" {
 				return store.Export(ev, as, std.Out)
 			}
 			return writeWhole(c.String("out"), func(w io.Writer) error { return store.Export(ev, as, w) })
@@ -197,17 +158,29 @@ func exportCommand(std IO) *cli.Command {
 	}
 }
 
-// writeWhole writes a file completely or not at all.
-func writeWhole(path string, write func(io.Writer) error) error {
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+// writeWhole writes a file completely or not at all: another reader sees the old
+// file, or none, until the new one is whole and on the disk.
+func writeWhole(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
-	defer f.Cleanup()
-	if err := write(f); err != nil {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	err = write(f)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return f.CloseAtomicallyReplace()
+	return os.Rename(f.Name(), path)
 }
 
 func mergeCommand(std IO) *cli.Command {
@@ -223,39 +196,6 @@ func mergeCommand(std IO) *cli.Command {
 			}
 			_, err := fmt.Fprintln(std.Out, c.String("out"))
 			return err
-		},
-	}
-}
-
-func recoverCommand(std IO) *cli.Command {
-	return &cli.Command{
-		Name: "recover", Usage: "find what a killed run left behind and finish it: unsealed evidence is sealed as interrupted", ArgsUsage: "[DIR...]",
-		Flags: commonFlags(),
-		Action: func(c *cli.Context) error {
-			dirs := c.Args().Slice()
-			if len(dirs) == 0 {
-				dirs = []string{"runs"}
-			}
-			for _, dir := range dirs {
-				orphans, err := store.Orphans(dir)
-				if os.IsNotExist(err) && c.NArg() == 0 {
-					continue
-				}
-				if err != nil {
-					return err
-				}
-				for _, o := range orphans {
-					path, err := store.SealInterrupted(o)
-					if err != nil {
-						return refused(o, err)
-					}
-					fmt.Fprintln(std.Out, path)
-				}
-				if len(orphans) == 0 && !c.Bool("quiet") {
-					fmt.Fprintf(std.Err, "nothing was left behind in %s\n", dir)
-				}
-			}
-			return nil
 		},
 	}
 }

@@ -173,7 +173,7 @@ func (r *checked) print(w io.Writer, format string) error {
 func dryRun(ctx context.Context, p *plan.Plan, std IO) ([]requestRow, error) {
 	stops := watchStops(ctx)
 	defer stops.release()
-	t, err := startTarget(stops.soft, p, std)
+	t, err := startTarget(stops, p)
 	if err != nil {
 		return nil, err
 	}

@@ -45,19 +45,13 @@ func runCommand(std IO) *cli.Command {
 			}
 			path, err := recordRun(c.Context, std, p, recordOptions{dir: c.String("out"), quiet: c.Bool("quiet"), progress: !c.Bool("no-progress")})
 			if path != "" {
-				fmt.Fprintln(std.Out, path)
+				if _, printErr := fmt.Fprintln(std.Out, path); err == nil {
+					err = printErr
+				}
 			}
 			return err
 		},
 	}
-}
-
-func loadPlan(file string, std IO) (*plan.Plan, error) {
-	p, err := plan.Load(file, std.Env)
-	if err != nil {
-		return nil, &exitError{exitUsage, err}
-	}
-	return p, nil
 }
 
 type recordOptions struct {
@@ -89,14 +83,18 @@ func recordRun(ctx context.Context, std IO, p *plan.Plan, o recordOptions) (path
 			fmt.Fprintf(std.Err, format+"\n", args...)
 		}
 	}
-	t, err := startTarget(stops.soft, p, std)
+	t, err := startTarget(stops, p)
 	if err != nil {
 		if code := stops.code(); code != 0 {
 			return "", exit(code)
 		}
 		return "", err
 	}
-	defer t.stop()
+	defer func() {
+		if err := t.stop(); err != nil && stops.hard.Err() == nil {
+			say("%v", err)
+		}
+	}()
 	watch, err := startObserver(stops.soft, p, t)
 	if err != nil {
 		return "", err

@@ -99,26 +99,32 @@ func (t *running) config(p *plan.Plan) send.Config {
 	return c
 }
 
-// startTarget starts the service where the plan owns one.
-func startTarget(ctx context.Context, p *plan.Plan, std IO) (*running, error) {
+// startTarget starts the service where the plan owns one. A first stop ends the
+// waiting for it; once it runs, it lives until the run's requests are drained.
+func startTarget(stops *stops, p *plan.Plan) (*running, error) {
 	switch {
 	case p.Target.BuiltIn != nil:
-		return startBuiltIn(ctx, builtInOptions(p.Target.BuiltIn.Options, p.Seed), p)
+		return startBuiltIn(stops, builtInOptions(p.Target.BuiltIn.Options, p.Seed), p)
 	case p.Target.Exec != nil:
-		return startExec(ctx, p)
+		return startExec(stops.soft, p)
 	}
 	u := *p.Target.URL
 	return &running{url: u, what: u.Scheme + " service at the plan's address"}, nil
 }
 
-func startBuiltIn(ctx context.Context, o sim.Options, p *plan.Plan) (*running, error) {
+func startBuiltIn(stops *stops, o sim.Options, p *plan.Plan) (*running, error) {
 	self, err := selfPath()
 	if err != nil {
 		return nil, err
 	}
-	proc, err := sim.StartProcess(ctx, self, o)
+	// The context given here ends the process, not only its start.
+	life, end := context.WithCancel(stops.hard)
+	keep := context.AfterFunc(stops.soft, end)
+	proc, err := sim.StartProcess(life, self, o)
+	keep()
 	if err != nil {
-		return nil, fmt.Errorf("built-in service: %w", err)
+		end()
+		return nil, err
 	}
 	u, err := url.Parse(proc.URL)
 	if err != nil {
@@ -129,7 +135,7 @@ func startBuiltIn(ctx context.Context, o sim.Options, p *plan.Plan) (*running, e
 	}
 	return &running{
 		url: plan.URL{Scheme: u.Scheme, Network: "tcp", Address: u.Host, Host: u.Host},
-		pid: proc.PID, what: "the built-in service", end: proc.Stop,
+		pid: proc.PID, what: "the built-in service", end: func() error { defer end(); return proc.Stop() },
 		facts: map[string]string{"builtin": strings.Join(factArgs(o), " ")},
 	}, nil
 }

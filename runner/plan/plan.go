@@ -105,8 +105,8 @@ type Header struct {
 	Value Template
 }
 
-// TLS is how TLS connections are made. Paths are relative to the working directory,
-// or, after Load, to the plan's folder.
+// TLS is how TLS connections are made. Load makes relative paths lead to the
+// plan's folder; Parse leaves them as they are.
 type TLS struct {
 	CA, Cert, Key Text
 	ServerName    string
@@ -169,7 +169,7 @@ type BurstLoad struct {
 type SoakLoad struct {
 	Rate     float64 // requests per second; 0 where OfKnee is used, until the caller fills it in
 	OfKnee   float64 // share of a knee found earlier
-	KneeFrom string  // the run that found it
+	KneeFrom string  // the run that found it, a path relative to the plan's folder
 	Length   time.Duration
 }
 

@@ -216,6 +216,39 @@ func mustRead(t *testing.T, path string) []byte {
 	return data
 }
 
+// The files of http.tls are looked for beside the plan, and what the plan is
+// called by its digest does not depend on where it lies.
+func TestLoadTLSPaths(t *testing.T) {
+	text := "name: t\ntarget: {url: \"https://127.0.0.1:1\"}\nhttp: {tls: {ca: ca.pem, cert: /etc/own.pem, key: keys/own.key}}\n" +
+		"load: {steady: {rate: 1, length: 1s}}\nrequests: [{class: a, get: /}]\n"
+	digests := map[string]bool{}
+	for range 2 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "p.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Load(path, environ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct{ got, want string }{
+			{p.HTTP.TLS.CA.Value(), filepath.Join(dir, "ca.pem")},
+			{p.HTTP.TLS.Cert.Value(), "/etc/own.pem"},
+			{p.HTTP.TLS.Key.Value(), filepath.Join(dir, "keys", "own.key")},
+			{p.HTTP.TLS.CA.String(), "ca.pem"},
+		} {
+			if c.got != c.want {
+				t.Errorf("path %q, want %q", c.got, c.want)
+			}
+		}
+		digests[p.Digest()] = true
+	}
+	if len(digests) != 1 {
+		t.Errorf("one plan in two folders has %d digests", len(digests))
+	}
+}
+
 func TestLoadBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {

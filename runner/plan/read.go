@@ -40,20 +40,32 @@ func notYet() map[string]bool {
 }
 
 // Load reads a plan and the files that it names, which are looked for beside
-// it. The error is an Errors where the plan is at fault, and one of reading
-// where the file is.
+// it; those of http.tls are not read, but their paths lead there. The error is
+// an Errors where the plan is at fault, and one of reading where the file is.
 func Load(path string, env func(string) (string, bool)) (*Plan, error) {
 	data, err := readFile(path, maxPlan)
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	dir := filepath.Dir(path)
-	return parse(path, data, env, notYet(), func(name string) ([]byte, error) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		return readFile(name, schedule.MaxFileBytes)
+	p, err := parse(path, data, env, notYet(), func(name string) ([]byte, error) {
+		return readFile(beside(dir, name), schedule.MaxFileBytes)
 	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range []*Text{&p.HTTP.TLS.CA, &p.HTTP.TLS.Cert, &p.HTTP.TLS.Key} {
+		t.value = beside(dir, t.value)
+	}
+	return p, nil
+}
+
+// beside is the path of a file that a plan in the folder dir names.
+func beside(dir, name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
 }
 
 func readFile(path string, limit int64) ([]byte, error) {
