@@ -29,7 +29,8 @@ type fold struct {
 	at       int // phase of open
 	closed   map[int]bool
 	endNS    int64
-	backlog  int64 // at the end of the interval before
+	backlog  int64     // at the end of the interval before
+	course   []instant // of a load that is watched over time
 }
 
 // classFold is what one class did in the judged windows.
@@ -116,6 +117,11 @@ func (f *fold) add(p record.Phase, iv *record.Interval) error {
 	}
 	if !f.open.judged(iv) {
 		return nil
+	}
+	if watched(p.Kind) {
+		if err := f.watch(p, iv); err != nil {
+			return err
+		}
 	}
 	for i := range iv.Cells {
 		if err := f.class[iv.Cells[i].Class].add(&iv.Cells[i], f.header.MaxUS); err != nil {

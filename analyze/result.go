@@ -307,6 +307,10 @@ type BurstResult struct {
 	AmplificationAfter *float64  `json:"amplification_after"`
 	Spiral             *bool     `json:"spiral"`
 	PredictedDrainS    *float64  `json:"predicted_drain_s"`
+	PredictedBacklog   *float64  `json:"predicted_backlog"`
+	KneeRPS            *float64  `json:"knee_rps"`    // as given, for the prediction
+	Vulnerable         *bool     `json:"vulnerable"`  // retries alone could hold the service down; nil where the knee is not known
+	LastSignal         string    `json:"last_signal"` // the one that was last to come back, or is still out
 	Refused            string    `json:"refused"`
 }
 
@@ -322,13 +326,17 @@ type SoakResult struct {
 type Drift struct {
 	SlopePerHour   *float64   `json:"slope_per_hour"`
 	CI95           *Interval  `json:"ci95"`
-	P              *float64   `json:"p"`
-	Kind           string     `json:"kind"` // none, leak, drift, step, saw_tooth, warm_up
+	P              *float64   `json:"p"`      // one-sided
+	PHolm          *float64   `json:"p_holm"` // the same, adjusted for the number of series
+	Kind           string     `json:"kind"`   // none, leak, drift, step, saw_tooth, warm_up
 	Limit          *float64   `json:"limit"`
 	ExhaustionH    *float64   `json:"exhaustion_h"`
 	ExhaustionCI95 []*float64 `json:"exhaustion_ci95"` // [low, high]; high nil = never
 	Refused        string     `json:"refused"`
-	Unit           string     `json:"unit"`
+	Unit           string     `json:"unit"`    // of the slope, per hour: that of the series; "share" of itself for a latency
+	Samples        int        `json:"samples"` // after the warm-up
+	Level          *float64   `json:"level"`   // of the line at the end, in the unit of the series
+	StepAtS        *float64   `json:"step_at_s"`
 }
 
 // ChaosResult is one fault. Times in seconds since the run's origin or long.
@@ -343,6 +351,8 @@ type ChaosResult struct {
 	DetectedAfterS     *float64 `json:"detected_after_s"`
 	RecoveryS          *float64 `json:"recovery_s"`
 	Recovered          *bool    `json:"recovered"`
+	CensoredAtS        *float64 `json:"censored_at_s"` // not recovered within this long
+	Spiral             *bool    `json:"spiral"`        // it keeps itself down; nil unless it did not recover
 	Refused            string   `json:"refused"`
 }
 

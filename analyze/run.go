@@ -15,6 +15,7 @@ import (
 type Options struct {
 	Gates   []string // besides those of the plan
 	PeakRPS float64  // production peak, in place of the plan's; 0: the plan's
+	KneeRPS float64  // the service's knee, for what a burst is compared with; 0: not known
 }
 
 // Run analyses a run. It depends on nothing but the evidence and the options:
@@ -82,6 +83,8 @@ func (r *analysis) do(ev record.Evidence, gates []record.Gate) error {
 	if o.Resources, err = resources(ev); err != nil {
 		return err
 	}
+	r.burst()
+	r.chaos(ev)
 	r.notes(ev)
 	o.Gates = r.judgeGates(gates)
 	r.verdict()

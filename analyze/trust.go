@@ -123,6 +123,19 @@ func (e *trustEvidence) merge(o *trustEvidence) error {
 	return nil
 }
 
+// factor is the omission factor at a quantile. Where requests were repeated the
+// response time holds earlier attempts, which are not the generator's delay, while
+// the service time is that of the last one: there lag plus service time stands
+// for the response time, if it is less.
+func (e *trustEvidence) factor(q float64) *float64 {
+	f := omissionFactor(e.response, e.service, q)
+	if f == nil || e.counts.Attempts <= e.counts.Sent || e.lag.Count() == 0 {
+		return f
+	}
+	service := e.service.QuantileUS(q)
+	return number(min(*f, max(e.lag.QuantileUS(q)+service, factorFloorUS)/max(service, factorFloorUS)))
+}
+
 // omissionFactor is max(response, 1 ms) / max(service, 1 ms) at a quantile.
 func omissionFactor(response, service *record.Histogram, q float64) *float64 {
 	if response.Count() == 0 || service.Count() == 0 {
@@ -180,10 +193,7 @@ func (j *trustJudge) factor(e *trustEvidence) {
 	if e.model == record.Closed || e.response.Count() == 0 || e.service.Count() == 0 {
 		return
 	}
-	f := &Quantiles{
-		P50: omissionFactor(e.response, e.service, 0.5), P90: omissionFactor(e.response, e.service, 0.9),
-		P99: omissionFactor(e.response, e.service, 0.99), P999: omissionFactor(e.response, e.service, 0.999),
-	}
+	f := &Quantiles{P50: e.factor(0.5), P90: e.factor(0.9), P99: e.factor(0.99), P999: e.factor(0.999)}
 	j.t.Factor = f
 	switch {
 	case *f.P99 > maxFactorP99:

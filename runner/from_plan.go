@@ -12,7 +12,7 @@ import (
 
 // ScriptOf makes the script of a plan's load.
 func ScriptOf(p *plan.Plan) (Script, error) {
-	final := finalDrain(int64(p.HTTP.Timeout))
+	final := finalDrain(longestRequest(p))
 	warm := warmup(p)
 	list := func(spans ...Span) (Script, error) {
 		if warm.Length > 0 {
@@ -60,6 +60,18 @@ func ScriptOf(p *plan.Plan) (Script, error) {
 
 func steady(kind record.PhaseKind, rate float64, length time.Duration) Span {
 	return Span{Kind: kind, Step: -1, RPS: rate, Length: int64(length)}
+}
+
+// longestRequest is how long a request can take, in ns: every attempt times out,
+// after the longest pause.
+func longestRequest(p *plan.Plan) int64 {
+	ns := float64(p.HTTP.Timeout)
+	pause := float64(p.Retries.Backoff)
+	for range p.Retries.Max {
+		ns += float64(p.HTTP.Timeout) + pause
+		pause *= max(p.Retries.Factor, 1)
+	}
+	return int64(min(ns, float64(time.Hour)))
 }
 
 // warmup is the plan's warm-up, at the first rate of the load where it has no
