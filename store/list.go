@@ -41,7 +41,7 @@ func List(dir string) ([]Entry, error) {
 		if ext != fileSuffix && ext != partSuffix || f.IsDir() {
 			continue
 		}
-		e := entry(filepath.Join(dir, f.Name()))
+		e := Stat(filepath.Join(dir, f.Name()))
 		if errors.Is(e.Err, os.ErrNotExist) {
 			continue // a recorder has just renamed or removed it
 		}
@@ -61,7 +61,8 @@ func (e *Entry) when() time.Time {
 	return e.Header.Started
 }
 
-func entry(path string) Entry {
+// Stat reads what List says of one file.
+func Stat(path string) Entry {
 	e := Entry{Path: path, RunID: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
 	info, err := os.Stat(path)
 	if err != nil {

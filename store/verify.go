@@ -113,7 +113,8 @@ func (r *Report) file(run *Run) {
 	if info, err := os.Stat(r.Path); err == nil && run.seal != nil && info.Mode().Perm()&0o222 != 0 {
 		r.add(false, "writable", "the file can be written to; sealed evidence is read-only (chmod 0444)")
 	}
-	if base := filepath.Base(r.Path); base != r.RunID+fileSuffix && base != r.RunID+partSuffix {
+	if base := filepath.Base(r.Path); base != r.RunID+fileSuffix && base != r.RunID+partSuffix &&
+		(len(r.Digest) < 32 || base != receivedName(r.Digest)) {
 		r.add(false, "renamed", "the file is not named after its run, %s", r.RunID)
 	}
 }
