@@ -10,7 +10,7 @@ import (
 func TestNginxRateLimit(t *testing.T) {
 	url := nginx(t, `limit_req_zone $binary_remote_addr zone=one:10m rate=500r/s;
   limit_req_status 429;
-  server { listen ADDRESS backlog=4096; location / { limit_req zone=one burst=20 nodelay; return 200 "ok\n"; } }`)
+  server { listen ADDRESS backlog=4096; location / { limit_req zone=one burst=20 nodelay; empty_gif; } }`)
 	a := trusted(t, fmt.Sprintf(`
 name: nginx
 target: {url: %q}
@@ -35,7 +35,7 @@ func TestTwoWorkersOnPostgreSQL(t *testing.T) {
 name: shop
 target: {exec: {command: [%q], ready: /healthz, env: {SHOP_DSN: "${SHOP_DSN}", PORT: "{port}"}}}
 http: {timeout: 5s}
-load: {step: {from: 45, factor: 1.15, to: 300, plateau: 11s, settle: 1s, drain: 6s, stop_after: 2, refine: 2, beyond: [1.5]}}
+load: {step: {from: 55, factor: 1.2, to: 300, plateau: 10s, settle: 1s, drain: 6s, stop_after: 2, refine: 2, beyond: [1.5]}}
 data: {customers: {zipf: {count: 1000, exponent: 0.9}}}
 requests: [{class: orders, weight: 1, get: "/customers/{customers}/orders", expect: {status: [200], json: {"$.customer": "{customers}"}}}]
 `, shop))
