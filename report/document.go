@@ -56,6 +56,7 @@ type column struct {
 type tableCell struct {
 	Text, Note, Tone string
 	Code             bool
+	Href             string // where the text leads, "" nowhere
 }
 
 type figure struct {

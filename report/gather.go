@@ -55,7 +55,7 @@ func gather(a *analyze.Analysis, ev record.Evidence) (*overTime, error) {
 	}
 	t.course.LagUntrustedUS, t.course.LagSuspectUS = lagLimits(a)
 	settled, drains := map[int]int64{}, map[int]bool{}
-	var last int64
+	first, last := int64(math.MaxInt64), int64(0)
 	for _, p := range ev.Phases() {
 		t.course.Phases = append(t.course.Phases, plot.Phase{
 			Kind: p.Kind, StartS: seconds(p.StartNS), EndS: seconds(p.EndNS), TargetRPS: p.TargetRPS,
@@ -63,7 +63,7 @@ func gather(a *analyze.Analysis, ev record.Evidence) (*overTime, error) {
 		t.judged[p.Index] = p.Kind != record.Warmup && p.Kind != record.Drain
 		drains[p.Index] = p.Kind == record.Drain
 		settled[p.Index] = p.StartNS + p.SettleNS
-		last = max(last, p.EndNS)
+		first, last = min(first, p.StartNS), max(last, p.EndNS)
 	}
 	for _, e := range ev.FaultEvents() {
 		name := e.Event
@@ -74,7 +74,7 @@ func gather(a *analyze.Analysis, ev record.Evidence) (*overTime, error) {
 	}
 	group := 1
 	if h.IntervalNS > 0 {
-		group = max(1, int(last/h.IntervalNS)/heatColumns)
+		group = max(1, int((last-first)/h.IntervalNS)/heatColumns)
 	}
 	lag := record.NewHistogram(max(h.MaxUS, 2))
 	for iv, err := range ev.Intervals() {

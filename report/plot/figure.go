@@ -74,15 +74,42 @@ func (f *Figure) About() string { return f.about }
 
 // SVG renders the figure as a complete SVG document, 1200 pixels wide at 96
 // dpi, whose text stays text.
-func (f *Figure) SVG() (out []byte, err error) {
+func (f *Figure) SVG() ([]byte, error) {
+	svg, _, err := f.Render()
+	return svg, err
+}
+
+// Area is where a panel's data lie in a picture, so that a pointer can be told
+// what it points at.
+type Area struct {
+	// Left, Right, Top and Bottom are shares of the picture's width and height,
+	// from its upper left corner.
+	Left   float64 `json:"left"`
+	Right  float64 `json:"right"`
+	Top    float64 `json:"top"`
+	Bottom float64 `json:"bottom"`
+	// From and To are the values at Left and Right, on a linear scale.
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+}
+
+// Render is SVG with the areas of the panels, from top to bottom.
+func (f *Figure) Render() (svg []byte, areas []Area, err error) {
 	defer recovered(f.title, &err)
 	c := vgsvg.NewWith(vgsvg.UseWH(figureWidth, f.height))
-	f.draw(draw.New(c))
+	around := f.draw(draw.New(c))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
-		return nil, fmt.Errorf("plot %q: %w", f.title, err)
+		return nil, nil, fmt.Errorf("plot %q: %w", f.title, err)
 	}
-	return f.finish(b.String()), nil
+	for i, r := range around {
+		w, h := float64(figureWidth), float64(f.height)
+		areas = append(areas, Area{
+			Left: float64(r.Min.X) / w, Right: float64(r.Max.X) / w, Top: 1 - float64(r.Max.Y)/h, Bottom: 1 - float64(r.Min.Y)/h,
+			From: f.panels[i].plot.X.Min, To: f.panels[i].plot.X.Max,
+		})
+	}
+	return f.finish(b.String()), areas, nil
 }
 
 // finish gives the document a name for screen readers, a size that scales, and
@@ -116,7 +143,8 @@ func recovered(title string, err *error) {
 	}
 }
 
-func (f *Figure) draw(c draw.Canvas) {
+// draw paints the figure and returns the data areas of its panels.
+func (f *Figure) draw(c draw.Canvas) []vg.Rectangle {
 	c.FillPolygon(white, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
 	c = draw.Crop(c, outerMargin, -outerMargin, outerMargin, -outerMargin)
 	title := boldStyle(titleSize, black)
@@ -160,6 +188,7 @@ func (f *Figure) draw(c draw.Canvas) {
 	if f.beside != nil {
 		f.beside(&c, around)
 	}
+	return around
 }
 
 // align crops the panels so that their data areas share left and right edges.
