@@ -11,6 +11,7 @@ import (
 	"headroom/runner/plan"
 	"headroom/runner/send"
 	"headroom/runner/send/loop"
+	"headroom/runner/send/std"
 	"headroom/store/record"
 )
 
@@ -77,5 +78,5 @@ func newEngine(c send.Config) (send.Engine, error) {
 	if useLoop(c) {
 		return loop.New(c, time.Now())
 	}
-	return nil, usagef("TLS, HTTP/2 and systems other than Linux are not supported yet by this version")
+	return std.New(c, time.Now())
 }
