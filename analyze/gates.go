@@ -144,7 +144,7 @@ func compareTo(m reading, g record.Gate) Verdict {
 // measure reads every metric that is not a percentile.
 func (r *analysis) measure(g record.Gate, s *gateScope) reading {
 	switch g.Metric {
-	case "knee", "margin", "margin_point", "post_saturation", "leaks", "recovery", "degraded":
+	case "knee", "margin", "margin_point", "post_saturation", "leaks", "recovery", "degraded", "users_lost":
 		if g.Class != "" || g.Phase != "" {
 			return noData("%s belongs to the whole run; leave out the narrowing", g.Metric)
 		}
@@ -175,12 +175,11 @@ func (r *analysis) measure(g record.Gate, s *gateScope) reading {
 	case "recovery":
 		return r.recoveryReading()
 	case "leaks":
-		if r.out.Soak == nil || r.out.Soak.Refused != "" {
-			return noData("the run has no soak that was judged")
-		}
-		return exactly(float64(len(r.out.Soak.Leaks)), "")
-	case "users_lost", "degraded":
-		return noData("this run has nothing that %s could be read from", g.Metric)
+		return r.leaksReading()
+	case "degraded":
+		return r.degradedReading(g.Fault)
+	case "users_lost":
+		return r.usersLost()
 	case "goodput":
 		if p := r.out.PeakGoodput; p != nil && g.Phase == "" && g.Class == "" {
 			return exactly(*p.RPS, "of the best plateau")
@@ -221,17 +220,4 @@ func (r *analysis) marginReading(point bool) reading {
 		return exactly(m.CI95[0], "the lower end of the interval")
 	}
 	return r.kneeReading(m.PeakRPS)
-}
-
-func (r *analysis) recoveryReading() reading {
-	b := r.out.Burst
-	switch {
-	case b == nil || b.Refused != "":
-		return noData("the run has no burst that was judged")
-	case b.RecoveryS != nil:
-		return exactly(*b.RecoveryS, "")
-	case b.CensoredAtS != nil:
-		return reading{lo: *b.CensoredAtS, hi: math.Inf(1), shown: b.CensoredAtS, why: "not recovered when the record ended"}
-	}
-	return noData("no recovery time")
 }

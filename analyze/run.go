@@ -80,11 +80,14 @@ func (r *analysis) do(ev record.Evidence, gates []record.Gate) error {
 	r.steps()
 	r.margin()
 	r.postSaturation(gates)
-	if o.Resources, err = resources(ev); err != nil {
+	series, err := observe(ev)
+	if err != nil {
 		return err
 	}
+	o.Resources = r.resources(series)
 	r.burst()
 	r.chaos(ev)
+	r.soak(series)
 	r.notes(ev)
 	o.Gates = r.judgeGates(gates)
 	r.verdict()
@@ -184,7 +187,7 @@ func at(x []uint64, i int) uint64 {
 func (r *analysis) findKnee() {
 	plateaus := r.fold.steps()
 	switch {
-	case r.header.Model == record.Closed:
+	case r.header.Model == record.Closed && (r.header.Format == "step" || len(plateaus) > 0):
 		r.knee = found{Knee: Knee{Status: KneeInconclusive, Reason: reasonClosed, Criterion: criterion, NextRun: "run a step load in an open loop: users who wait hide the knee"}}
 		if len(plateaus) > 0 {
 			r.knee.sweep = judgeSweep(plateaus)
@@ -271,40 +274,4 @@ func (r *analysis) notes(ev record.Evidence) {
 		r.findings = append(r.findings, Finding{Code: "facts_changed", Severity: "caution", Scope: "run", Measured: number(float64(len(r.facts.Changed))), Limit: number(0),
 			Text: fmt.Sprintf("facts were different at the end of the run: %v", r.facts.Changed)})
 	}
-}
-
-// resources summarises the observed series.
-func resources(ev record.Evidence) ([]Resource, error) {
-	infos := ev.Header().Observed
-	out := make([]Resource, 0, len(infos))
-	where := map[int]int{}
-	for _, s := range infos {
-		where[s.ID] = len(out)
-		out = append(out, Resource{Name: s.Name, Source: s.Source, Unit: s.Unit, Series: fmt.Sprint(s.ID)})
-	}
-	sums := make([]float64, len(out))
-	for s, err := range ev.Samples() {
-		if err != nil {
-			return nil, fmt.Errorf("reading resource series: %w", err)
-		}
-		i, ok := where[s.Series]
-		if !ok || number(s.Value) == nil {
-			continue
-		}
-		r := &out[i]
-		r.Samples++
-		sums[i] += s.Value
-		if r.Min == nil || s.Value < *r.Min {
-			r.Min = number(s.Value)
-		}
-		if r.Max == nil || s.Value > *r.Max {
-			r.Max = number(s.Value)
-		}
-	}
-	for i := range out {
-		if out[i].Samples > 0 {
-			out[i].Mean = number(sums[i] / float64(out[i].Samples))
-		}
-	}
-	return out, nil
 }

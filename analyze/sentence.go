@@ -157,7 +157,7 @@ func (r *analysis) sentence(l language) string {
 		parts = append(parts, r.marginWords(l)...)
 		parts = append(parts, r.pastWords(l)...)
 	default:
-		parts = append(parts, r.steadyWords(l))
+		parts = append(parts, r.formatWords(l))
 	}
 	if n := len(parts); n > 2 && r.knee.RPS != nil {
 		parts[n-1] = l.say("and ", "e ") + parts[n-1]
@@ -256,7 +256,7 @@ func (r *analysis) steadyWords(l language) string {
 		text += l.say(", 99 %% of the answers within %s ms", ", 99 %% das respostas em até %s ms", short(*p/1000))
 	}
 	if r.trust.Verdict == Untrusted {
-		text += l.say(", but the load generator did not keep its schedule, so none of it can be trusted", ", mas o gerador de carga não cumpriu o seu cronograma, portanto nada disso é confiável")
+		text += r.untrustedWords(l)
 	}
 	return text
 }

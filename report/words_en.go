@@ -73,7 +73,7 @@ var english = words{
 	},
 
 	BurstIs: "From %s/s to %s/s for %s.", Backlogs: "Highest backlog: %s requests.", RecoveredIn: "Recovered in %s.", NotRecovered: "Not recovered when the record ended (after %s).",
-	RecoveryUnknown: "Whether it recovered can't be said%s.", DuringBurst: "Goodput during the burst: %s of the base load's.", Spirals: "Retries kept it overloaded after the burst had ended.",
+	RecoveryUnknown: "Whether it recovered can't be said%s.", DuringBurst: "%s of the burst's requests got a good answer.", Spirals: "Retries kept it overloaded after the burst had ended.",
 	NoSpiral: "No spiral of retries.", Amplification: "attempts per request",
 	Slope: "slope per hour", Exhaustion: "hours to the limit", Leaks: "Leaks: %s.", NoLeaks: "No leak was found.", Hours: "Over %s hours.", Fault: "fault", At: "at", For: "for",
 	GoodputDuring: "goodput during", Degraded: "degraded mode", Detected: "detected after", Recovery: "recovery",

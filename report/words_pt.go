@@ -73,7 +73,7 @@ var portuguese = words{
 	},
 
 	BurstIs: "De %s/s para %s/s durante %s.", Backlogs: "Maior acúmulo: %s requisições.", RecoveredIn: "Recuperou-se em %s.", NotRecovered: "Não recuperado ao fim do registro (após %s).",
-	RecoveryUnknown: "Não se pode dizer se recuperou%s.", DuringBurst: "Vazão útil durante a rajada: %s da que havia na carga base.", Spirals: "Novas tentativas o mantiveram sobrecarregado depois da rajada.",
+	RecoveryUnknown: "Não se pode dizer se recuperou%s.", DuringBurst: "%s das requisições da rajada tiveram boa resposta.", Spirals: "Novas tentativas o mantiveram sobrecarregado depois da rajada.",
 	NoSpiral: "Sem espiral de novas tentativas.", Amplification: "tentativas por requisição",
 	Slope: "inclinação por hora", Exhaustion: "horas até o limite", Leaks: "Vazamentos: %s.", NoLeaks: "Nenhum vazamento foi encontrado.", Hours: "Ao longo de %s horas.", Fault: "falha", At: "em", For: "por",
 	GoodputDuring: "vazão útil durante", Degraded: "modo degradado", Detected: "detectada após", Recovery: "recuperação",
