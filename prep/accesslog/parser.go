@@ -57,14 +57,16 @@ func (p *Parser) Parse(line []byte, e *Entry) Reason {
 		p.w3c.directive(line)
 		return Directive
 	}
-	line = unwrap(line)
+	if line = unwrap(line); len(line) == 0 {
+		return NotRequest
+	}
 	reason := p.try(line, e)
 	if reason == "" {
 		return ""
 	}
 	if line[0] == '{' {
 		if inner := p.json.wrapped(); len(inner) > 0 && inner[0] != '{' {
-			if again := p.try(unwrap(inner), e); again == "" {
+			if inner = unwrap(inner); len(inner) > 0 && p.try(inner, e) == "" {
 				return ""
 			}
 		}
