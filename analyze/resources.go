@@ -141,13 +141,37 @@ func (s *observed) rates() observed {
 	for i := 1; i < len(s.values); i++ {
 		if d := s.atNS[i] - s.atNS[i-1]; d > 0 {
 			out.atNS = append(out.atNS, s.atNS[i])
-			out.values = append(out.values, (s.values[i]-s.values[i-1])/(float64(d)/1e9))
+			out.values = append(out.values, nineDigits((s.values[i]-s.values[i-1])/(float64(d)/1e9)))
 		}
 	}
 	return out
 }
 
-// spacingH is the time between samples, in hours; gap is the longest as a
+// nineDigits takes the noise of floating point out, which would pass for a
+// signal in a series that is otherwise constant.
+func nineDigits(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	scale := math.Pow(10, 8-math.Floor(math.Log10(math.Abs(v))))
+	if r := math.Round(v*scale) / scale; !math.IsNaN(r) && !math.IsInf(r, 0) {
+		return r
+	}
+	return v
+}
+
+// falls reports whether the values come down by a tenth or more of what they go up:
+// a saw-tooth does, a staircase, whose steps come in a rhythm as well, does not.
+func falls(values []float64) bool {
+	var up, down float64
+	for i := 1; i < len(values); i++ {
+		d := values[i] - values[i-1]
+		up, down = up+max(0, d), down+max(0, -d)
+	}
+	return down >= 0.1*up
+}
+
+// spacing is the time between samples, in hours; gap is the longest as a
 // share of the whole.
 func spacing(atNS []int64) (hours, gap float64) {
 	n := len(atNS)

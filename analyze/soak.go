@@ -158,7 +158,11 @@ func seriesDrift(s *observed, limit *float64, load []float64) driftOf {
 		return d
 	}
 	d.startS, d.stepS = float64(use.atNS[0])/1e9, hours*3600
-	d.res = stat.Drift(use.values, stat.DriftOpts{SpacingH: hours, Limit: d.limit, Load: load})
+	opts := stat.DriftOpts{SpacingH: hours, Limit: d.limit, Load: load}
+	if !falls(use.values) {
+		opts.Cycle = -1
+	}
+	d.res = stat.Drift(use.values, opts)
 	return d
 }
 
