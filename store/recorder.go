@@ -142,6 +142,9 @@ func (r *Recorder) begin() error {
 	}
 	db, err := bolt.Open(temp, 0o644, writeOptions())
 	if err != nil {
+		if rest := os.Remove(temp); !errors.Is(rest, fs.ErrNotExist) {
+			err = errors.Join(err, rest)
+		}
 		return err
 	}
 	err = db.Update(r.first)

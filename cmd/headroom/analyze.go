@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"headroom/analyze"
 	"headroom/report"
 	"headroom/store"
+	"headroom/store/record"
 )
 
 func gateFlags() []cli.Flag {
@@ -26,13 +28,19 @@ func analyzeOptions(c *cli.Context) (analyze.Options, error) {
 			return o, usagef("--peak %g: it is a rate above 0, in requests per second", o.PeakRPS)
 		}
 	}
+	for _, rule := range o.Gates {
+		if _, err := record.ParseGate(rule); err != nil {
+			return o, &exitError{exitUsage, fmt.Errorf("--gate: %w", err)}
+		}
+	}
 	return o, nil
 }
 
 func analyzeCommand(std IO) *cli.Command {
 	return &cli.Command{
-		Name: "analyze", Usage: "say what the evidence of runs means; the exit code is the verdict", ArgsUsage: "RUN...",
-		Flags: commonFlags(append(gateFlags(), formatFlag())...),
+		Name: "analyze", Usage: "say what the evidence of runs means; the exit code is the verdict", ArgsUsage: "RUN... | --table FILE.csv",
+		Flags: commonFlags(append(gateFlags(), formatFlag(),
+			&cli.StringFlag{Name: "table", Usage: "a step table made elsewhere, instead of runs: `FILE` with the columns offered_rps, sent_rps, goodput_rps and, where known, duration_s, p50_ms and p99_ms; - for stdin"})...),
 		Action: func(c *cli.Context) error {
 			format, err := checkFormat(c)
 			if err != nil {
@@ -41,6 +49,19 @@ func analyzeCommand(std IO) *cli.Command {
 			opt, err := analyzeOptions(c)
 			if err != nil {
 				return err
+			}
+			if table := c.String("table"); table != "" {
+				if err := noArguments(c); err != nil {
+					return err
+				}
+				a, err := analyzeTable(table, std, opt)
+				if err != nil {
+					return err
+				}
+				if err := printAnalysis(std, a, format, table); err != nil {
+					return err
+				}
+				return verdictExit(a.Verdict)
 			}
 			if c.NArg() == 0 {
 				return usagef("analyze wants at least one evidence file; `headroom ls DIR` lists them")
@@ -76,6 +97,30 @@ func analyzeFile(path string, opt analyze.Options) (*analyze.Analysis, string, e
 		return nil, "", refused(path, err)
 	}
 	return a, path, nil
+}
+
+// analyzeTable analyses a step table made elsewhere; - is stdin.
+func analyzeTable(path string, std IO, opt analyze.Options) (*analyze.Analysis, error) {
+	in := std.In
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, refused(path, err)
+		}
+		defer f.Close()
+		in = f
+	}
+	r := csv.NewReader(in)
+	r.FieldsPerRecord = -1 // the analysis says which row is short
+	records, err := r.ReadAll()
+	if err != nil {
+		return nil, usagef("%s: %w", path, err)
+	}
+	a, err := analyze.Table(records, opt)
+	if err != nil {
+		return nil, usagef("%s: %w", path, err)
+	}
+	return a, nil
 }
 
 func openEvidence(path string) (*store.Run, error) {

@@ -47,6 +47,7 @@ func startExec(ctx context.Context, p *plan.Plan) (*running, error) {
 	}
 	tail := &tailBuffer{}
 	cmd.Stdout, cmd.Stderr = tail, tail
+	cmd.WaitDelay = time.Second // a child may keep what it prints to open for longer
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("target.exec: %w", err)

@@ -40,6 +40,11 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, f := range flags {
+		if f == "-h" || f == "-help" || f == "--help" {
+			return append(head, "--help"), nil // with arguments, the parser would explain those
+		}
+	}
 	if err := needed(cmd, flags); err != nil {
 		return nil, err
 	}
@@ -90,9 +95,6 @@ func needed(cmd *cli.Command, flags []string) error {
 	for _, a := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
 		given[name] = true
-	}
-	if given["h"] || given["help"] {
-		return nil
 	}
 	for _, f := range cmd.Flags {
 		r, ok := f.(cli.RequiredFlag)

@@ -76,13 +76,15 @@ func recordRun(ctx context.Context, std IO, p *plan.Plan, o recordOptions) (path
 	if err != nil {
 		return "", &exitError{exitUsage, err}
 	}
-	stops := watchStops(ctx)
-	defer stops.release()
 	say := func(format string, args ...any) {
 		if !o.quiet {
 			fmt.Fprintf(std.Err, format+"\n", args...)
 		}
 	}
+	stops := watchStops(ctx, func() {
+		say("stopping: nothing more is sent, what is in flight may still be answered; once more ends the run at once")
+	})
+	defer stops.release()
 	t, err := startTarget(stops, p)
 	if err != nil {
 		if code := stops.code(); code != 0 {

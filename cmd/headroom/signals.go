@@ -17,7 +17,9 @@ type stops struct {
 	release    func()
 }
 
-func watchStops(ctx context.Context) *stops {
+// watchStops watches until release is called. It calls first, unless that is
+// nil, at the first signal.
+func watchStops(ctx context.Context, first func()) *stops {
 	s := &stops{}
 	soft, cancelSoft := context.WithCancel(ctx)
 	hard, cancelHard := context.WithCancel(ctx)
@@ -34,6 +36,9 @@ func watchStops(ctx context.Context) *stops {
 				n, _ := sig.(syscall.Signal)
 				if s.got.CompareAndSwap(0, int64(n)) {
 					cancelSoft()
+					if first != nil {
+						first()
+					}
 					continue
 				}
 				cancelHard()

@@ -50,7 +50,7 @@ func versionCommand(std IO) *cli.Command {
 		Action: func(c *cli.Context) error {
 			b := readBuildInfo()
 			if !c.Bool("json") {
-				_, err := fmt.Fprintln(std.Out, "headroom", versionText())
+				_, err := fmt.Fprintln(std.Out, "headroom version", versionText())
 				return err
 			}
 			e := json.NewEncoder(std.Out)
