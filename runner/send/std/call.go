@@ -62,6 +62,8 @@ func (w *worker) trip(c *call) {
 		c.sent.Store(e.Now())
 	} else {
 		c.c.wire.call.Store(c)
+		c.c.wire.asked.Store(true)
+		defer c.c.wire.call.Store(nil)
 	}
 	res, err := c.c.cc.RoundTrip(c.http)
 	if err != nil {
@@ -107,7 +109,16 @@ func (c *call) kind() record.ErrorKind {
 		return record.ErrTooLarge
 	}
 	kind := kindOf(c.err, c.status != 0)
-	if kind == record.ErrProtocol && c.status == 0 && !c.c.h2 && (c.firstByte.Load() == 0 || c.c.wire.eof.Load()) {
+	if c.c.h2 || c.status != 0 {
+		return kind
+	}
+	// Which of several errors net/http reports is a matter of luck; how reading
+	// ended is not.
+	over := c.c.wire.over()
+	if over != nil && kindOf(over, false) == record.ErrTLS {
+		return record.ErrTLS
+	}
+	if kind == record.ErrProtocol && (c.firstByte.Load() == 0 || over == io.EOF) {
 		return record.ErrClosed // cut off, which looks like bad syntax to net/http
 	}
 	return kind

@@ -3,9 +3,11 @@ package std
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"headroom/runner/send"
@@ -18,7 +20,8 @@ type dial struct {
 	patience int64 // limit of the attempt, 0 = none
 	wire     *wire // nil where no connection came about
 	tls      *tls.ConnectionState
-	shook    int64 // ns of the handshake
+	above    *tls.Conn // HTTP/2 over TLS
+	shook    int64     // ns of the handshake
 	conn     *conn
 	places   int
 	err      error
@@ -33,6 +36,7 @@ type dialer struct {
 	tls              *tls.Config // nil without TLS
 	transport        http.Transport
 	now              func() int64
+	made             atomic.Uint64 // connections
 }
 
 func newDialer(cfg *send.Config, now func() int64) (*dialer, error) {
@@ -99,6 +103,7 @@ func (d *dialer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.made.Add(1)
 	a.wire = newWire(c, d.now)
 	a.wire.preface.Store(d.transport.Protocols.UnencryptedHTTP2())
 	return a.wire, nil
@@ -126,6 +131,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	switch {
 	case state.NegotiatedProtocol == "h2":
 		a.wire.preface.Store(true)
+		a.above = t
 		return t, nil
 	case !d.transport.Protocols.HTTP1():
 		t.Close()
@@ -160,8 +166,11 @@ func (e *Engine) connect(a *dial) {
 	if c.h2 {
 		select {
 		case <-a.wire.settled:
+			if cc.Err() != nil { // it was the goodbye
+				a.err = a.why()
+			}
 		case <-c.gone:
-			a.err = errClosed
+			a.err = a.why()
 		case <-ctx.Done():
 			a.err = ctx.Err()
 		}
@@ -175,6 +184,21 @@ func (e *Engine) connect(a *dial) {
 	if c.h2 {
 		a.places = max(cc.Available(), 1)
 	}
+}
+
+// why is the reason for which an HTTP/2 connection ended before it was usable.
+// A TLS connection keeps its last error, an alert for instance.
+func (a *dial) why() error {
+	if a.above != nil {
+		a.wire.raw.Close()
+		var b [1]byte
+		_, err := a.above.Read(b[:])
+		var op *net.OpError
+		if errors.As(err, &op) && isAlert(op) {
+			return handshakeError{err}
+		}
+	}
+	return errClosed
 }
 
 // open begins to open at most one connection.
@@ -199,9 +223,6 @@ func (e *Engine) open() {
 // dialled takes the end of an attempt to connect.
 func (e *Engine) dialled(a *dial) {
 	e.connecting--
-	if a.wire != nil {
-		e.conns.Opened++
-	}
 	if a.tls != nil {
 		e.shook(a)
 	}

@@ -326,8 +326,10 @@ func (e *Engine) Stats() send.Stats {
 	}
 	mean("tls_handshake_full_mean_us", e.fullNS, e.conns.FullHandshakes)
 	mean("tls_handshake_resumed_mean_us", e.resumedNS, e.conns.ResumedHandshakes)
+	conns := e.conns
+	conns.Opened = e.dialer.made.Load()
 	return send.Stats{
-		Connections: e.conns,
+		Connections: conns,
 		ConnsOpen:   e.opened - e.connecting,
 		InFlight:    len(e.flying) + e.line.n,
 		Waiting:     e.line.n,

@@ -94,8 +94,11 @@ func kindOf(err error, inBody bool) record.ErrorKind {
 			return record.ErrTruncated
 		}
 		return record.ErrClosed
-	case errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"):
-		return record.ErrTLS // an alert
+	case errors.As(err, &op) && isAlert(op):
+		return record.ErrTLS
 	}
 	return record.ErrProtocol
 }
+
+// isAlert reports whether crypto/tls says by err that an alert came or was sent.
+func isAlert(err *net.OpError) bool { return err.Op == "remote error" || err.Op == "local error" }

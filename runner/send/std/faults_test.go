@@ -31,15 +31,18 @@ func TestFaults(t *testing.T) {
 	}{
 		{name: "none", handle: always(okAnswer), status: 200, in: 2},
 		{name: "hang", handle: func(_ *server, c net.Conn, _ *bufio.Reader) { hang(c) }, kind: record.ErrAnswerTimeout},
-		{name: "hang in the head", handle: func(_ *server, c net.Conn, _ *bufio.Reader) {
+		{name: "hang in the head", handle: func(_ *server, c net.Conn, r *bufio.Reader) {
+			r.Peek(1)
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nX: ")
 			hang(c)
 		}, kind: record.ErrAnswerTimeout},
-		{name: "hang in the body", handle: func(_ *server, c net.Conn, _ *bufio.Reader) {
+		{name: "hang in the body", handle: func(_ *server, c net.Conn, r *bufio.Reader) {
+			r.Peek(1)
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
 			hang(c)
 		}, kind: record.ErrAnswerTimeout, status: 200, in: 3},
-		{name: "trickle", handle: func(_ *server, c net.Conn, _ *bufio.Reader) {
+		{name: "trickle", handle: func(_ *server, c net.Conn, r *bufio.Reader) {
+			r.Peek(1)
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
 			for {
 				if _, err := io.WriteString(c, "x"); err != nil {
@@ -83,7 +86,8 @@ func TestFaults(t *testing.T) {
 		{name: "bad field", handle: always(okAnswer), change: func(r *send.Request) { r.Fields = []send.Field{{Name: "X", Value: []byte("a\nb")}} }, kind: record.ErrRequest},
 		{name: "head request", handle: always("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"), change: func(r *send.Request) { r.Method = "HEAD" }, status: 200},
 		{name: "long request", handle: always(okAnswer), change: func(r *send.Request) { r.Method, r.Body = "POST", make([]byte, 20<<20) }, status: 200, in: 2},
-		{name: "answer before the request was read", handle: func(_ *server, c net.Conn, _ *bufio.Reader) {
+		{name: "answer before the request was read", handle: func(_ *server, c net.Conn, r *bufio.Reader) {
+			r.Peek(1)
 			io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
 			hang(c)
 		}, change: func(r *send.Request) { r.Method, r.Body = "POST", make([]byte, 20<<20) }, status: 413},

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // wire is a connection that stamps requests and answers. For HTTP/1.1 it lies
@@ -16,7 +17,13 @@ type wire struct {
 	raw  net.Conn        // the socket
 	sys  syscall.RawConn // of the socket; nil where there is none
 	call atomic.Pointer[call]
-	eof  atomic.Bool // the far side sends nothing more
+
+	ended chan struct{} // closed once nothing more can be read
+	why   error         // the reason, once ended is closed
+	end   sync.Once
+
+	// HTTP/1.1: a byte that comes while there is no call is one too many.
+	asked atomic.Bool
 
 	// HTTP/2: the second write acknowledges the server's SETTINGS, the first
 	// being our own preface.
@@ -26,8 +33,10 @@ type wire struct {
 	once    sync.Once
 }
 
+const hearFor = 100 * time.Millisecond
+
 func newWire(raw net.Conn, now func() int64) *wire {
-	w := &wire{Conn: raw, now: now, raw: raw, settled: make(chan struct{})}
+	w := &wire{Conn: raw, now: now, raw: raw, settled: make(chan struct{}), ended: make(chan struct{})}
 	if s, ok := raw.(syscall.Conn); ok {
 		w.sys, _ = s.SyscallConn() // without it nobody asks whether the far side hung up
 	}
@@ -44,18 +53,50 @@ func (w *wire) Write(b []byte) (int, error) {
 	if w.preface.Load() && w.writes.Add(1) == 2 {
 		defer w.once.Do(func() { close(w.settled) })
 	}
-	return w.Conn.Write(b)
-}
-
-func (w *wire) Read(b []byte) (int, error) {
-	n, err := w.Conn.Read(b)
-	if err == io.EOF {
-		w.eof.Store(true)
-	}
-	if n > 0 {
-		if c := w.call.Load(); c != nil && c.firstByte.Load() == 0 && c.sent.Load() != 0 {
-			c.firstByte.Store(w.now())
-		}
+	n, err := w.Conn.Write(b)
+	if err != nil && w.asked.Load() {
+		w.hear()
 	}
 	return n, err
+}
+
+// hear waits until what the far side sent before it hung up has been read: an
+// answer to a request that it did not want to read to the end, or an alert.
+func (w *wire) hear() {
+	patience := time.NewTimer(hearFor)
+	defer patience.Stop()
+	select {
+	case <-w.ended:
+	case <-patience.C:
+	}
+}
+
+// Read takes bytes that nobody asked for as the end of the connection: net/http
+// would do the same, after it has written them to the log.
+func (w *wire) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	c := w.call.Load()
+	if c == nil && n > 0 && w.asked.Load() {
+		n, err = 0, io.EOF
+	}
+	if err != nil {
+		w.end.Do(func() {
+			w.why = err
+			close(w.ended)
+		})
+	}
+	if n > 0 && c != nil && c.firstByte.Load() == 0 && c.sent.Load() != 0 {
+		c.firstByte.Store(w.now())
+	}
+	return n, err
+}
+
+// over is why nothing more can be read, nil while it can.
+func (w *wire) over() error {
+	select {
+	case <-w.ended:
+		return w.why
+	default:
+		return nil
+	}
 }
