@@ -34,6 +34,7 @@ type Analysis struct {
 	Trust          *Trust           `json:"trust"`
 	Latency        *Latencies       `json:"latency"`
 	Thresholds     []ThresholdCount `json:"thresholds"`
+	Judged         *JudgedPart      `json:"judged"`
 	Classes        []ClassResult    `json:"classes"`
 	Steps          []StepResult     `json:"steps"`
 	Knee           *Knee            `json:"knee"`
@@ -200,6 +201,16 @@ type ThresholdCount struct {
 	LimitUS   float64 `json:"limit_us"`
 	AtOrBelow uint64  `json:"at_or_below"`
 	Total     uint64  `json:"total"`
+}
+
+// JudgedPart is what the judged phases did together, settling left out. Rates
+// are requests per second, by when requests were scheduled.
+type JudgedPart struct {
+	Seconds    float64  `json:"seconds"`
+	Scheduled  uint64   `json:"scheduled"`
+	OfferedRPS float64  `json:"offered_rps"`
+	GoodputRPS float64  `json:"goodput_rps"`
+	Outcomes   Outcomes `json:"outcomes"`
 }
 
 // ClassResult is one class over the judged part of the run.

@@ -72,6 +72,7 @@ func (r *analysis) do(ev record.Evidence, gates []record.Gate) error {
 		return err
 	}
 	o.Thresholds = r.thresholds()
+	o.Judged = r.judgedPart()
 	r.findKnee()
 	if err := r.judgeRun(ev); err != nil {
 		return err
@@ -158,6 +159,20 @@ func (r *analysis) latencies() (*Latencies, error) {
 		l.Response, l.Service = r.plateaus[0].Resp, r.plateaus[0].Serv
 	}
 	return &l, nil
+}
+
+// judgedPart sums the judged windows.
+func (r *analysis) judgedPart() *JudgedPart {
+	var c record.Counts
+	var width int64
+	for i := range r.plateaus {
+		c.Add(&r.plateaus[i].Counts)
+		width += r.plateaus[i].widthNS()
+	}
+	return &JudgedPart{
+		Seconds: float64(width) / 1e9, Scheduled: c.Scheduled, OfferedRPS: perSecond(c.Scheduled, width),
+		GoodputRPS: perSecond(c.By[record.OK], width), Outcomes: outcomes(c.By),
+	}
 }
 
 // thresholds are the exact counters over all judged windows, against all
