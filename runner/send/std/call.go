@@ -212,7 +212,7 @@ func (e *Engine) ended(a *call) {
 	c := a.c
 	c.busy--
 	out := a.payload.stop()
-	if a.unprocessed() {
+	if !e.abandoning && a.unprocessed() {
 		a.waiting.back++
 		e.line.putBack(a.waiting)
 		if a.fresh {
@@ -222,6 +222,9 @@ func (e *Engine) ended(a *call) {
 		return
 	}
 	kind := a.kind()
+	if e.abandoning && kind != record.ErrNone {
+		kind = record.ErrDrain
+	}
 	r := &e.result
 	*r = send.Result{
 		Sent: a.sent.Load(), FirstByte: a.firstByte.Load(), Done: a.done, Status: a.status, Err: kind,

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"headroom/runner/send"
@@ -26,6 +27,8 @@ type dial struct {
 	places   int
 	err      error
 }
+
+const backlogRetry = time.Millisecond
 
 type dialKey struct{}
 
@@ -100,6 +103,15 @@ func (d *dialer) source(address string) error {
 func (d *dialer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	a := ctx.Value(dialKey{}).(*dial)
 	c, err := d.net.DialContext(ctx, d.network, d.address)
+	for err != nil && d.network == "unix" && errors.Is(err, syscall.EAGAIN) {
+		// The backlog is full and nothing says when it no longer is.
+		select {
+		case <-time.After(backlogRetry):
+			c, err = d.net.DialContext(ctx, d.network, d.address)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -66,6 +66,7 @@ type Engine struct {
 	limitedNow        bool
 	limitedAt         int64
 	limitedNS         int64
+	abandoning        bool
 	closed            bool
 }
 
@@ -197,7 +198,7 @@ func (e *Engine) Drive(ctx context.Context, feed send.Feed, until int64, untilId
 		if now >= until {
 			return nil
 		}
-		if untilIdle && len(e.flying)+e.line.n == 0 && (more == nil || !more.Pending()) {
+		if untilIdle && len(e.flying)+e.line.n+e.connecting == 0 && (more == nil || !more.Pending()) {
 			return nil
 		}
 		if at = min(at, until, e.nextInstant()); at <= now {
@@ -283,12 +284,12 @@ func (e *Engine) nextInstant() int64 {
 	return at
 }
 
-// Abandon ends everything in flight, see send.Engine. A request that got a
-// connection and of which no byte was written yet counts as one without.
+// Abandon ends everything in flight, see send.Engine. A whole answer that is
+// here already counts; a request that got a connection and of which no byte was
+// written counts as one without.
 func (e *Engine) Abandon(feed send.Feed) {
-	e.feed = feed
-	defer func() { e.feed = nil }()
-	e.read() // answers that are here already
+	e.feed, e.abandoning = feed, true
+	defer func() { e.feed, e.abandoning = nil, false }()
 	for n := e.line.n; n > 0; n-- {
 		e.failWaiting(record.ErrNoConnection, 0)
 	}

@@ -56,6 +56,7 @@ func kindOfDial(err error) record.ErrorKind {
 	var errno syscall.Errno
 	var shake handshakeError
 	var name *net.DNSError
+	var slow net.Error
 	known := errors.As(err, &errno)
 	switch {
 	case known && kindOfErrno(errno).Own():
@@ -72,6 +73,8 @@ func kindOfDial(err error) record.ErrorKind {
 		return record.ErrClosed
 	case known:
 		return kindOfErrno(errno)
+	case errors.As(err, &slow) && slow.Timeout():
+		return record.ErrConnectTimeout
 	}
 	return record.ErrUnreachable
 }

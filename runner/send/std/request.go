@@ -119,7 +119,8 @@ func target(scheme, host, path string) *url.URL {
 		u.Opaque = path
 		return u
 	}
-	// An opaque part like this would be taken for a host.
+	// An opaque part like this would be taken for a host. Bytes that a URL may
+	// not have are escaped on this road, and only on this one.
 	u.RawPath, u.RawQuery, u.ForceQuery = path, "", strings.HasSuffix(path, "?")
 	if i := strings.IndexByte(path, '?'); i >= 0 {
 		u.RawPath, u.RawQuery = path[:i], path[i+1:]
