@@ -33,6 +33,7 @@ var mayImport = []struct {
 	{"runner/sim/faulty", "a service of known faults", nil},
 	{"runner/live", "a run seen from outside while it goes on", []string{"store/record"}},
 	{"runner", "one run, from plan to records; the sink is an interface", []string{"store/record", "analyze", "runner/plan", "runner/schedule", "runner/send", "runner/tally"}},
+	{"prep/foreign", "other tools' files in, evidence out, counted by the runner's own tally", []string{"store/record", "runner/tally"}},
 	{"prep/profile", "logs in, distributions out", []string{"analyze/stat"}},
 	{"report/plot", "values in, pictures out", []string{"store/record"}},
 	{"report", "an analysis, told", []string{"analyze", "store/record", "report/plot"}},

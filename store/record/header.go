@@ -152,7 +152,28 @@ type End struct {
 	Reason string      `json:"reason,omitempty"` // a stable code, then words
 	AtNS   int64       `json:"at_ns"`
 	Conns  Connections `json:"connections"`
+	// Omission bounds the omission factor of an import whose schedule was
+	// rebuilt from an expected interval; nil elsewhere.
+	Omission *OmissionEstimate `json:"omission_estimate,omitempty"`
 }
+
+// OmissionEstimate bounds an omission factor at the EstimateQuantiles.
+type OmissionEstimate struct {
+	IntervalNS int64      `json:"interval_ns"` // between requests, as the importer was told
+	Omitted    uint64     `json:"omitted"`     // requests that were due and are not in the file
+	Low        [4]float64 `json:"low"`
+	High       [4]float64 `json:"high"`
+}
+
+// EstimateQuantiles are those of an OmissionEstimate.
+func EstimateQuantiles() [4]float64 { return [4]float64{0.5, 0.9, 0.99, 0.999} }
+
+// How Header.Arrivals names the schedule of an import.
+const (
+	ArrivalsRecorded = "recorded" // the file says when each request was due
+	ArrivalsRebuilt  = "rebuilt"  // from the first request, the sequence and an expected interval
+	ArrivalsUnknown  = "unknown"  // neither: response time is service time
+)
 
 // Connections counts what the generator's connections did.
 type Connections struct {
