@@ -17,20 +17,24 @@ type example struct {
 	line  int
 	words []string
 	codes []string // exit codes that are right
-	want  string   // what the output must begin with, line by line, in what varies; "" anything
+	want  string   // how a line of the output begins, but for what varies; "" anything
 }
 
 // console is what a console block says: files to write and commands to run, in
 // order. Lines that begin with $ are commands; `$ cat FILE` shows a file, which
-// is written; `# exit N` or `# exit N or M` behind a command are its exit codes.
+// is written; `# exit 3` or `# exit 0, 3 or 4` behind a command are its exit
+// codes.
 type console struct {
 	files    map[string]string
+	env      []string
 	examples []example
 }
 
-var exitNote = regexp.MustCompile(`\s+# exit ([0-9]+(?: or [0-9]+)*)$`)
+var exitNote = regexp.MustCompile(`\s+# exit ([0-9]+(?:(?:, | or )[0-9]+)*)$`)
 
-// readConsole reads the lines of a block; first is the number of the first.
+var number = regexp.MustCompile(`[0-9]+`)
+
+// read reads the lines of a block; first is the number of the first.
 func (c *console) read(t *testing.T, lines []string, first int) {
 	file := ""
 	for i, line := range lines {
@@ -47,7 +51,7 @@ func (c *console) read(t *testing.T, lines []string, first int) {
 		e := example{line: first + i, codes: []string{"0"}}
 		file = ""
 		if m := exitNote.FindStringSubmatch(command); m != nil {
-			e.codes = strings.Split(m[1], " or ")
+			e.codes = number.FindAllString(m[1], -1)
 			command = strings.TrimSuffix(command, m[0])
 		}
 		e.words = shellWords(t, command)
@@ -94,7 +98,7 @@ func (c *console) run(t *testing.T) {
 			args = append(args, w)
 		}
 		cmd := exec.Command(e.words[0], args...)
-		cmd.Dir = dir
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), c.env...)
 		out, err := cmd.CombinedOutput()
 		if code := exitStatus(err); !slices.Contains(e.codes, strconv.Itoa(code)) {
 			t.Errorf("line %d: %s: exit code %d, want %s:\n%s", e.line, strings.Join(e.words, " "), code, strings.Join(e.codes, " or "), out)
