@@ -103,6 +103,8 @@ func (c *call) kind() record.ErrorKind {
 	switch {
 	case c.err == nil:
 		return record.ErrNone
+	case c.ending == record.ErrAnswerTimeout && c.done-c.sent.Load() < c.req.Timeout:
+		// It had failed by itself before it was cancelled.
 	case c.ending != record.ErrNone:
 		return c.ending
 	case errors.Is(c.err, errTooLarge):

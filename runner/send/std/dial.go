@@ -198,8 +198,7 @@ func (e *Engine) connect(a *dial) {
 	}
 }
 
-// why is the reason for which an HTTP/2 connection ended before it was usable.
-// A TLS connection keeps its last error, an alert for instance.
+// why is the reason for which a connection ended before it was usable. A TLS connection keeps its last error, an alert for instance.
 func (a *dial) why() error {
 	if a.above != nil {
 		a.wire.raw.Close()
@@ -269,7 +268,11 @@ func (e *Engine) dialled(a *dial) {
 		// It accepted and closed, and that is its answer to the request that
 		// asked for the connection.
 		e.drop(c)
-		e.failWaiting(record.ErrClosed, a.began)
+		kind := kindOfDial(a.why())
+		if over := c.wire.over(); over != nil && kindOf(over, false) == record.ErrTLS {
+			kind = record.ErrTLS
+		}
+		e.failWaiting(kind, a.began)
 		return
 	}
 	if !c.h2 {

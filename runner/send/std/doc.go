@@ -40,7 +40,7 @@
 // written because its connection turned out to be closed, and over HTTP/2 one
 // that the server refused by GOAWAY with a lower last stream or by
 // REFUSED_STREAM, which both promise that it was not processed (RFC 9113, 8.7).
-// A request that comes back 16 times ends with ErrClosed.
+// A request that comes back 16 times ends as closed or reset.
 //
 // # Errors
 //

@@ -3,8 +3,10 @@ package std
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -155,4 +157,97 @@ func notYetDue(all, gone []*send.Request) []*send.Request {
 		}
 	}
 	return rest
+}
+
+// chaos does over HTTP/2 what mischief does over HTTP/1.1.
+func chaos(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/large" {
+		io.Copy(io.Discard, r.Body) // only then a server hears that the client is gone
+	}
+	switch r.URL.Path {
+	case "/slow":
+		time.Sleep(3 * time.Millisecond)
+	case "/reset":
+		panic(http.ErrAbortHandler)
+	case "/truncated":
+		w.Header().Set("Content-Length", "9")
+		io.WriteString(w, "abc")
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	case "/hang":
+		<-r.Context().Done()
+		return
+	case "/hang-body":
+		io.WriteString(w, "abc")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		return
+	case "/goaway":
+		w.Header().Set("Connection", "close")
+	case "/large":
+		io.WriteString(w, strings.Repeat("z", 300000))
+	}
+	fine(w, r)
+}
+
+// TestLawH2: the same law over HTTP/2, with few streams, with and without TLS.
+func TestLawH2(t *testing.T) {
+	a := newAuthority(t)
+	pair := a.pair(time.Hour, "test.example")
+	paths := []string{"/ok", "/ok", "/ok", "/slow", "/reset", "/truncated", "/hang", "/hang-body", "/goaway", "/goaway", "/large", "/bad path"}
+	rapid.Check(t, func(rt *rapid.T) {
+		var config *tls.Config
+		if rapid.Bool().Draw(rt, "tls") {
+			config = &tls.Config{Certificates: []tls.Certificate{pair}}
+		}
+		streams := rapid.SampledFrom([]int{1, 3, 100}).Draw(rt, "streams")
+		w := serveHTTP(t, config, func(s *http.Server) { s.HTTP2.MaxConcurrentStreams = streams }, chaos)
+		defer w.server.Close()
+		cfg := h2c(w)
+		if config != nil {
+			cfg = secure(w, a, rapid.SampledFrom([]string{"2", "auto", "1.1"}).Draw(rt, "version"))
+		}
+		cfg.MaxConns = rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(rt, "connections")
+		cfg.MaxPerConn = rapid.SampledFrom([]int{0, 0, 1, 4}).Draw(rt, "per connection")
+		cfg.IdleTimeout = rapid.SampledFrom([]int64{0, 1e6}).Draw(rt, "idle")
+		reqs := many(rapid.IntRange(1, 80).Draw(rt, "requests"), rapid.SampledFrom([]int64{0, 20e3, 300e3}).Draw(rt, "gap"))
+		for _, r := range reqs {
+			r.Path = []byte(rapid.SampledFrom(paths).Draw(rt, "path"))
+			r.Timeout = rapid.SampledFrom([]int64{2e6, 15e6, 40e6}).Draw(rt, "timeout")
+			r.KeepBody = rapid.SampledFrom([]int{0, 4, 1000}).Draw(rt, "keep")
+			if rapid.IntRange(0, 9).Draw(rt, "post") == 0 {
+				r.Method, r.Body = "POST", make([]byte, rapid.SampledFrom([]int{0, 10, 40000}).Draw(rt, "body"))
+			}
+		}
+		e, err := newEngine(cfg, time.Now())
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer e.Close()
+		f := &feed{t: t, queue: reqs}
+		if cut := rapid.SampledFrom([]int64{0, 0, 1e6, 20e6}).Draw(rt, "cut"); cut > 0 {
+			if err := e.Drive(context.Background(), f, cut, false); err != nil {
+				rt.Fatal(err)
+			}
+			reqs = notYetDue(reqs, f.queue)
+			f.queue = nil
+			e.Abandon(f)
+		} else if err := driveAll(e, f); err != nil {
+			rt.Fatal(err)
+		}
+		f.law(reqs)
+		sent := int64(0)
+		for _, o := range f.got {
+			if !o.res.Unsent {
+				sent++
+			}
+		}
+		st := e.Stats()
+		if seen := w.requests.Load(); seen > sent || st.InFlight != 0 || st.Waiting != 0 || cfg.MaxConns > 0 && st.ConnsOpen > cfg.MaxConns {
+			rt.Errorf("%d requests sent, %d seen by the server; %+v", sent, seen, st)
+		}
+		if t.Failed() {
+			rt.FailNow()
+		}
+	})
 }
