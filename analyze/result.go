@@ -137,19 +137,30 @@ type LateSends struct {
 
 // Trust says how far the run's own numbers can be trusted.
 type Trust struct {
-	Verdict           string       `json:"verdict"` // trusted, suspect, untrusted
-	Reasons           []string     `json:"reasons"` // finding codes
-	OmissionFactor    *Quantiles   `json:"omission_factor"`
-	LagUS             *LagUS       `json:"lag_us"`
-	LateSends         LateSends    `json:"late_sends"`
-	PeakSentRPS100ms  *float64     `json:"peak_sent_rps_100ms"`
-	Arrivals          *ArrivalFit  `json:"arrivals"`
-	CPU               GeneratorCPU `json:"cpu"`
-	GCPauseMaxMS      *float64     `json:"gc_pause_max_ms"`
-	SleeperLateMaxMS  *float64     `json:"sleeper_late_max_ms"`
-	LimitedShare      *float64     `json:"limited_share"` // of the time, an own limit was reached
-	LittlesLawRatio   *float64     `json:"littles_law_ratio"`
-	UntrustedPlateaus []int        `json:"untrusted_plateaus"` // step indexes
+	Verdict        string     `json:"verdict"` // trusted, suspect, untrusted
+	Reasons        []string   `json:"reasons"` // finding codes
+	OmissionFactor *Quantiles `json:"omission_factor"`
+	// OmissionEstimate bounds the factor of an import whose schedule was
+	// rebuilt from an expected interval. Nothing else has it.
+	OmissionEstimate  *OmissionEstimate `json:"omission_estimate,omitempty"`
+	LagUS             *LagUS            `json:"lag_us"`
+	LateSends         LateSends         `json:"late_sends"`
+	PeakSentRPS100ms  *float64          `json:"peak_sent_rps_100ms"`
+	Arrivals          *ArrivalFit       `json:"arrivals"`
+	CPU               GeneratorCPU      `json:"cpu"`
+	GCPauseMaxMS      *float64          `json:"gc_pause_max_ms"`
+	SleeperLateMaxMS  *float64          `json:"sleeper_late_max_ms"`
+	LimitedShare      *float64          `json:"limited_share"` // of the time, an own limit was reached
+	LittlesLawRatio   *float64          `json:"littles_law_ratio"`
+	UntrustedPlateaus []int             `json:"untrusted_plateaus"` // step indexes
+}
+
+// OmissionEstimate holds a lower and an upper bound at each of four quantiles.
+type OmissionEstimate struct {
+	P50  *Interval `json:"p50"`
+	P90  *Interval `json:"p90"`
+	P99  *Interval `json:"p99"`
+	P999 *Interval `json:"p99_9"`
 }
 
 // ArrivalFit is what the arrival tests say of the send instants.

@@ -15,7 +15,7 @@ import (
 func (r *analysis) judgeRun(ev record.Evidence) error {
 	e := trustEvidence{
 		lag: record.NewHistogram(r.header.MaxUS), response: record.NewHistogram(r.header.MaxUS),
-		service: record.NewHistogram(r.header.MaxUS), model: r.header.Model,
+		service: record.NewHistogram(r.header.MaxUS), model: clockModel(&r.header),
 		shares: sharesCPUs(r.facts) && !r.header.BuiltIn,
 	}
 	spared := r.pastKnee()
@@ -51,10 +51,11 @@ func (r *analysis) judgeRun(ev record.Evidence) error {
 	}
 	slices.Sort(t.Reasons)
 	t.Reasons = slices.Compact(t.Reasons)
+	estimate := r.imported(&t)
 	r.trust = t
 	r.findings = append(r.findings, t.Findings...)
 	out := &Trust{
-		Verdict: t.Verdict, Reasons: append([]string{}, t.Reasons...), OmissionFactor: t.Factor,
+		Verdict: t.Verdict, Reasons: append([]string{}, t.Reasons...), OmissionFactor: t.Factor, OmissionEstimate: estimate,
 		LateSends:         LateSends{e.late[0], e.late[1], e.late[2], e.late[3]},
 		CPU:               GeneratorCPU{GeneratorShareMax: t.CPUMax},
 		UntrustedPlateaus: append([]int{}, bad...),

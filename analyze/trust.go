@@ -73,7 +73,7 @@ type trustEvidence struct {
 func (p *Plateau) evidence(h *record.Header, shares bool) trustEvidence {
 	e := trustEvidence{
 		counts: p.Counts, late: p.Late, lag: p.hist.lag, service: p.hist.service,
-		response: record.NewHistogram(h.MaxUS), model: h.Model, shares: shares,
+		response: record.NewHistogram(h.MaxUS), model: clockModel(h), shares: shares,
 	}
 	// The geometry was checked as the plateau was built.
 	_ = e.response.Merge(p.hist.ok)
