@@ -24,10 +24,15 @@ const separator = "\x00--"
 // Main runs headroom with the arguments after the program's name and returns
 // its exit code.
 func Main(ctx context.Context, args []string, std IO) int {
+	out := &result{to: std.Out}
+	std.Out = out
 	app := newApp(std)
 	args, err := arrange(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, append([]string{"headroom"}, args...))
+	}
+	if out.err != nil { // whatever the command made of it
+		err = fmt.Errorf("the result can't be written: %w", out.err)
 	}
 	if err == nil {
 		return exitDone
@@ -39,6 +44,21 @@ func Main(ctx context.Context, args []string, std IO) int {
 		}
 	}
 	return codeOf(err)
+}
+
+// result is stdout. It keeps the first error, so that none of them is lost.
+type result struct {
+	to  io.Writer
+	err error
+}
+
+func (r *result) Write(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, err := r.to.Write(p)
+	r.err = err
+	return n, err
 }
 
 func newApp(std IO) *cli.App {

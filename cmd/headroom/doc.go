@@ -74,6 +74,10 @@ markdown chooses how.
 		flight; a second one ends the run at once. The evidence is sealed
 		either way, as interrupted.
 
+	run --url URL --rate R --length D [-o DIR] [--print-plan]
+		A quick look at one URL at a steady rate, without a plan.
+		--print-plan prints the plan that it would run.
+
 	analyze RUN... [--peak RPS] [--gate RULE]...
 		Says what the evidence means. Gates on the command line are added to
 		those of the plan; --peak takes the place of the plan's production

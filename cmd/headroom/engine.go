@@ -44,6 +44,12 @@ func startObserver(ctx context.Context, p *plan.Plan, t *running) (*observe.Obse
 				return nil, fmt.Errorf("observe.prometheus: %w", err)
 			}
 			all = append(all, c)
+		case "postgres":
+			c, err := observe.NewPostgres(from)
+			if err != nil {
+				return nil, fmt.Errorf("observe.postgres: %w", err)
+			}
+			all = append(all, c)
 		default:
 			return nil, usagef("observe.%s is not supported yet by this version", o.Kind)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"headroom/analyze"
 	"headroom/runner/plan"
@@ -22,10 +23,30 @@ func loadPlan(file string, std IO) (*plan.Plan, error) {
 	case err != nil:
 		return nil, &exitError{exitUsage, err}
 	}
+	if len(p.Abort) > 0 {
+		return nil, usagef("%s: abort is not supported yet by this version; delete it", file)
+	}
 	if err := soakRate(p, filepath.Dir(file)); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// quickPlan makes the plan of a quick look at one URL, and its text.
+func quickPlan(url string, rate float64, length time.Duration, std IO) (*plan.Plan, []byte, error) {
+	if rate <= 0 || length <= 0 {
+		return nil, nil, usagef("run --url wants --rate, in requests per second, and --length, as in 30s, both above 0")
+	}
+	q := plan.Quick{URL: url, Load: fmt.Sprintf("{steady: {rate: %s, length: %s}}", decimal(rate), length)}
+	text, err := q.Plan()
+	if err != nil {
+		return nil, nil, usagef("--url %s: %w", url, err)
+	}
+	p, err := plan.Parse("--url", text, std.Env)
+	if err != nil {
+		return nil, nil, &exitError{exitUsage, err}
+	}
+	return p, text, nil
 }
 
 // soakRate works out the rate of a soak that is a share of the knee of an

@@ -22,19 +22,23 @@ import (
 
 func runCommand(std IO) *cli.Command {
 	return &cli.Command{
-		Name: "run", Usage: "record one run of a plan; the last line on stdout is the evidence file", ArgsUsage: "PLAN -o DIR",
+		Name: "run", Usage: "record one run of a plan; the last line on stdout is the evidence file", ArgsUsage: "PLAN -o DIR | --url URL --rate R --length D -o DIR",
 		Flags: commonFlags(
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "runs", Usage: "`DIR` for the evidence file"},
 			&cli.StringFlag{Name: "release", Usage: "label of the release under test, instead of the plan's"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed of the schedule and the data, instead of the plan's"},
+			&cli.StringFlag{Name: "url", Usage: "a quick look at one `URL` at a steady rate, without a plan"},
+			&cli.Float64Flag{Name: "rate", Usage: "with --url: requests per second"},
+			&cli.DurationFlag{Name: "length", Usage: "with --url: how long, as in 30s"},
+			&cli.BoolFlag{Name: "print-plan", Usage: "with --url: print the plan and do nothing"},
 		),
 		Action: func(c *cli.Context) error {
-			file, err := oneArgument(c, "the plan")
+			p, text, err := planOf(c, std)
 			if err != nil {
 				return err
 			}
-			p, err := loadPlan(file, std)
-			if err != nil {
+			if c.Bool("print-plan") {
+				_, err := std.Out.Write(text)
 				return err
 			}
 			if c.IsSet("release") {
@@ -52,6 +56,27 @@ func runCommand(std IO) *cli.Command {
 			return err
 		},
 	}
+}
+
+// planOf is the plan that run was given: a file, or a quick one with its text.
+func planOf(c *cli.Context, std IO) (*plan.Plan, []byte, error) {
+	if url := c.String("url"); url != "" {
+		if err := noArguments(c); err != nil {
+			return nil, nil, err
+		}
+		return quickPlan(url, c.Float64("rate"), c.Duration("length"), std)
+	}
+	for _, name := range []string{"rate", "length", "print-plan"} {
+		if c.IsSet(name) {
+			return nil, nil, usagef("--%s belongs to --url; a plan says it itself", name)
+		}
+	}
+	file, err := oneArgument(c, "the plan")
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := loadPlan(file, std)
+	return p, nil, err
 }
 
 type recordOptions struct {

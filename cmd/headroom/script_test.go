@@ -69,16 +69,17 @@ func TestScripts(t *testing.T) {
 			return false, errors.New("unknown condition")
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code":     cmdCode,
-			"recorded": cmdRecorded,
-			"stopped":  cmdStopped,
-			"damage":   cmdDamage,
-			"count":    cmdCount,
-			"found":    cmdFound,
-			"lines":    cmdLines,
-			"column":   cmdColumn,
-			"server":   cmdServer,
-			"gone":     cmdGone,
+			"code":        cmdCode,
+			"recorded":    cmdRecorded,
+			"stopped":     cmdStopped,
+			"damage":      cmdDamage,
+			"count":       cmdCount,
+			"found":       cmdFound,
+			"lines":       cmdLines,
+			"column":      cmdColumn,
+			"server":      cmdServer,
+			"stdout_full": cmdStdoutFull,
+			"gone":        cmdGone,
 		},
 	})
 }
@@ -91,6 +92,22 @@ func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	got := strconv.Itoa(exitStatus(ts.Exec(args[1], args[2:]...)))
 	if !slices.Contains(strings.Split(args[0], "|"), got) {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+// cmdStdoutFull runs a program whose output goes to a full disk, and wants its
+// exit code.
+func cmdStdoutFull(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: stdout_full N PROGRAM [ARGUMENT...]")
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	ts.Check(err)
+	defer full.Close()
+	cmd := exec.Command(args[1], args[2:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), full, ts.Stderr()
+	if got := strconv.Itoa(exitStatus(cmd.Run())); got != args[0] {
 		ts.Fatalf("exit code %s, want %s", got, args[0])
 	}
 }

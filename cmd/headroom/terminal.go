@@ -12,13 +12,23 @@ import (
 	"headroom/store/record"
 )
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+// fileOf is the file behind an output, or nil.
+func fileOf(w io.Writer) *os.File {
+	if r, ok := w.(*result); ok {
+		w = r.to
+	}
+	f, _ := w.(*os.File)
+	return f
 }
 
+func isTerminal(w io.Writer) bool {
+	f := fileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
+}
+
+// terminalWidth is the width in which lines fit, in characters.
 func terminalWidth(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f := fileOf(w); f != nil {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 40 {
 			return min(n, 140)
 		}
