@@ -22,6 +22,8 @@ func ScriptOf(p *plan.Plan) (Script, error) {
 		return List(spans).Script(), nil
 	}
 	switch l := p.Load; {
+	case l.Step != nil && l.Step.Auto:
+		return newAutoScript(l.Step, p.Header().Load, int64(p.Interval), warm), nil
 	case l.Step != nil:
 		return StepScript(p.Header().Load, warm), nil
 	case l.Steady != nil:
@@ -182,6 +184,14 @@ func ScheduleOf(p *plan.Plan) (Schedule, error) {
 	s := &stepScript{load: l}
 	if w := warmup(p); w.Length > 0 {
 		add(w)
+	}
+	if p.Load.Step.Auto {
+		all.Open = fmt.Sprintf("the rate is doubled from %g/s until something gives; then a ladder of factor %g around it, %d plateaus between, and plateaus at %v times the knee found",
+			firstTrial, l.Factor, l.Refine, l.Beyond)
+		if p.Load.Step.Within > 0 {
+			all.Length = p.Load.Step.Within
+		}
+		return all, nil
 	}
 	for ; ; s.rung++ {
 		rate := s.rate()

@@ -108,7 +108,11 @@ func (r *run) stopped(soft, hard context.Context) bool {
 
 func (r *run) phasesLoop(soft, hard context.Context) (failure string) {
 	at := r.Engine.Now()
+	began := at
 	for !r.stopped(soft, hard) {
+		if s, ok := r.Script.(timed); ok {
+			s.elapsed(r.Engine.Now() - began)
+		}
 		span, note, ok := r.Script.Next(r.plateaus)
 		if note != nil {
 			note.AtNS = r.Engine.Now()
@@ -140,7 +144,7 @@ func (r *run) span(soft, hard context.Context, s Span, at int64) (end int64, fai
 			return at, fmt.Sprintf("schedule: %v", err)
 		}
 	}
-	r.begin(p, arrivals)
+	r.begin(p, arrivals, s.plateau())
 	if s.Users > 0 {
 		r.c.populate(s.Users, at, r.Pacing, r.Think)
 	}
@@ -166,11 +170,11 @@ func (r *run) span(soft, hard context.Context, s Span, at int64) (end int64, fai
 }
 
 // begin starts a phase.
-func (r *run) begin(p record.Phase, a schedule.Arrivals) {
+func (r *run) begin(p record.Phase, a schedule.Arrivals, plateau bool) {
 	r.phases++
 	r.current = p
 	r.rec.send(p)
-	if p.Kind.Judged() {
+	if plateau {
 		r.rec.wait()
 		r.builder, r.judged = analyze.NewPlateau(r.Header, p), p.Index
 	}
@@ -231,7 +235,7 @@ func (r *run) endPhase(at int64, ended bool) {
 func (r *run) drain(hard context.Context, s Span, at, limit int64) (end int64) {
 	quiet := at + limit
 	p := record.Phase{Index: r.phases, Kind: record.Drain, Step: s.Step, StartNS: at, EndNS: quiet}
-	if s.Kind.Judged() {
+	if s.plateau() {
 		p.EndNS += s.Length
 	}
 	r.phases++
@@ -242,7 +246,7 @@ func (r *run) drain(hard context.Context, s Span, at, limit int64) (end int64) {
 	stopped := r.Engine.Drive(hard, r.c, quiet, true) != nil
 	r.cutOff()
 	r.inherits = false
-	if !stopped && s.Kind.Judged() {
+	if !stopped && s.plateau() {
 		r.endPlateau()
 		r.inherits = !r.probe(hard, p)
 		r.cutOff()

@@ -16,8 +16,12 @@ type Span struct {
 	Settle   int64
 	Multiple float64
 	Shape    []schedule.Segment // the rate over time; nil: RPS throughout
+	Trial    bool               // a plateau that the script decides by, though its kind is not judged
 	Drain    int64              // afterwards: quiet until nothing is in flight, at most this long; 0: go on at once
 }
+
+// plateau reports whether the script wants to know how the span went.
+func (s Span) plateau() bool { return s.Trial || s.Kind.Judged() }
 
 // shape is the rate over the span.
 func (s Span) shape() []schedule.Segment {
@@ -33,6 +37,10 @@ func (s Span) shape() []schedule.Segment {
 type Script interface {
 	Next(plateaus []analyze.Plateau) (s Span, note *record.Note, ok bool)
 }
+
+// timed is a Script that goes by the time that has passed: elapsed is called
+// before each Next, with ns since the run began.
+type timed interface{ elapsed(ns int64) }
 
 // List is a script that is known in advance.
 type List []Span

@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"headroom/analyze"
 	"headroom/store/record"
@@ -22,7 +23,14 @@ type stepScript struct {
 	refined int
 	beyond  int
 	repeats int
+	first   int  // plateaus before it are another ladder's
 	again   bool // the last plateau was a repetition
+	// lengths is how long a plateau at a rate lasts, and settles, in ns; nil:
+	// as the load says.
+	lengths func(rate float64) (plateau, settle int64)
+	// definite means that plateaus of which nothing can be said, because too
+	// few requests fell on them, do not end the ladder.
+	definite bool
 }
 
 // maxRepeats bounds the plateaus of a run that are repeated.
@@ -32,6 +40,7 @@ type stage int
 
 const (
 	warming stage = iota
+	trying
 	climbing
 	refining
 	overloading
@@ -119,10 +128,20 @@ func note(code string, measured float64, text string) *record.Note {
 func (s *stepScript) span(kind record.PhaseKind, rate, multiple float64) Span {
 	n := s.plateau
 	s.plateau++
+	length, settle := s.load.PlateauNS, s.load.SettleNS
+	if s.lengths != nil {
+		length, settle = s.lengths(rate)
+	}
 	return Span{
-		Kind: kind, Step: n, RPS: rate, Length: s.load.PlateauNS, Settle: s.load.SettleNS,
+		Kind: kind, Step: n, RPS: rate, Length: length, Settle: settle,
 		Multiple: multiple, Drain: s.drain,
 	}
+}
+
+// gaveOut reports whether the service, or the generator, did not hold.
+func gaveOut(p analyze.Plateau) bool {
+	held := analyze.Classify(&p, 0).Held
+	return held != nil && !*held || p.Trust.Verdict == analyze.Untrusted
 }
 
 // rate is the next rung of the ladder.
@@ -142,9 +161,13 @@ func (s *stepScript) stop(plateaus []analyze.Plateau, next float64) (bool, strin
 	if s.load.StopAfter == 0 {
 		return false, ""
 	}
+	plateaus = plateaus[min(s.first, len(plateaus)):]
 	first := analyze.FirstNotHeld(plateaus)
+	if s.definite && first >= 0 && !slices.ContainsFunc(plateaus[first:], gaveOut) {
+		return false, ""
+	}
 	if first >= 0 && len(plateaus)-first > s.load.StopAfter {
-		return true, fmt.Sprintf("plateau %d did not hold, %d more followed", first, s.load.StopAfter)
+		return true, fmt.Sprintf("plateau %d did not hold, %d more followed", s.first+first, s.load.StopAfter)
 	}
 	return false, ""
 }

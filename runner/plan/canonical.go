@@ -278,8 +278,12 @@ func (s *StepLoad) tree() (b branch) {
 	b.real("by", s.By, 0)
 	b.real("factor", s.Factor, 0)
 	b.real("to", s.To, 0)
-	b.add("plateau", text(s.Plateau))
-	b.add("settle", text(s.Settle))
+	if s.Within > 0 {
+		b.add("within", text(s.Within))
+	} else {
+		b.add("plateau", text(s.Plateau))
+		b.add("settle", text(s.Settle))
+	}
 	b.add("drain", text(s.Drain))
 	b.add("stop_after", plain(strconv.Itoa(s.StopAfter)))
 	b.add("refine", plain(strconv.Itoa(s.Refine)))

@@ -104,10 +104,14 @@ func (l *Shape) record() record.Load {
 	switch {
 	case l.Step != nil:
 		s := l.Step
-		return record.Load{
+		r := record.Load{
 			FromRPS: s.From, ByRPS: s.By, Factor: s.Factor, ToRPS: s.To, PlateauNS: int64(s.Plateau), SettleNS: int64(s.Settle),
 			DrainNS: int64(s.Drain), StopAfter: s.StopAfter, Refine: s.Refine, Beyond: slices.Clone(s.Beyond),
 		}
+		if s.Within > 0 {
+			r.PlateauNS, r.SettleNS, r.LengthNS = 0, 0, int64(s.Within)
+		}
+		return r
 	case l.Burst != nil:
 		return record.Load{
 			RateRPS: l.Burst.Base, Factor: l.Burst.Factor, BurstRPS: l.Burst.Base * l.Burst.Factor, LengthNS: int64(l.Burst.Length),

@@ -117,7 +117,7 @@ func (r *reader) warmup(parent *object, p *Plan) {
 }
 
 func (r *reader) step(n *yaml.Node, path string) *StepLoad {
-	o := r.object(n, path, "from", "by", "factor", "to", "plateau", "settle", "drain", "stop_after", "refine", "beyond")
+	o := r.object(n, path, "from", "by", "factor", "to", "plateau", "settle", "drain", "stop_after", "refine", "beyond", "within")
 	s := &StepLoad{Plateau: 5 * time.Minute, Drain: 10 * time.Second, StopAfter: 3, Refine: 3, Beyond: []float64{1.25, 1.5}}
 	o.require("from")
 	if n, _ := o.get("from"); n != nil && n.Value == "auto" {
@@ -129,6 +129,16 @@ func (r *reader) step(n *yaml.Node, path string) *StepLoad {
 	}
 	if s.Auto {
 		o.conflict("by", "from", "with from: auto the ladder is geometric; write factor")
+	}
+	if s.Auto {
+		o.conflict("plateau", "within", "the time given makes the plateaus' lengths; keep one of the two")
+		o.conflict("settle", "within", "the time given makes the plateaus' lengths; keep one of the two")
+	} else if n, path := o.get("within"); n != nil {
+		r.problem(n, path, "needs from: auto; a ladder that is known has its own length")
+	}
+	o.duration("within", &s.Within, minWithin, day)
+	if s.Within > 0 {
+		s.Factor, s.StopAfter, s.Refine, s.Beyond = 1.2, 2, 4, []float64{1.5}
 	}
 	o.rate("by", &s.By)
 	o.float("factor", &s.Factor, 1.001, 100)
@@ -157,6 +167,10 @@ func (r *reader) step(n *yaml.Node, path string) *StepLoad {
 	}
 	return s
 }
+
+// minWithin is the shortest time in which doubling and a ladder around its end
+// can be done.
+const minWithin = time.Minute
 
 // plateaus counts those of the sweep, as far as they are known.
 func (s *StepLoad) plateaus() int {

@@ -145,11 +145,12 @@ type Shape struct {
 
 // StepLoad raises the rate plateau by plateau. Rates in requests per second.
 type StepLoad struct {
-	Auto      bool    // From is found by doubling
-	From      float64 // 0 with Auto
-	By        float64 // 0 where Factor is used
-	Factor    float64 // 0 where By is used
-	To        float64 // 0 with Auto: no end
+	Auto      bool          // From is found by doubling
+	Within    time.Duration // Auto: the time for all of it, from which the plateaus get their lengths; 0: Plateau holds
+	From      float64       // 0 with Auto
+	By        float64       // 0 where Factor is used
+	Factor    float64       // 0 where By is used
+	To        float64       // 0 with Auto: no end
 	Plateau   time.Duration
 	Settle    time.Duration
 	Drain     time.Duration
