@@ -94,7 +94,7 @@ func checkCommand(std IO) *cli.Command {
 // dryRun sends one request of each class, or one walk through each flow, one
 // after the other.
 func dryRun(ctx context.Context, p *plan.Plan, std IO) ([]requestRow, error) {
-	stops := watchStops(ctx, nil)
+	stops := watchStops(ctx)
 	defer stops.release()
 	t, err := startTarget(stops, p)
 	if err != nil {

@@ -17,9 +17,9 @@ type stops struct {
 	release    func()
 }
 
-// watchStops watches until release is called. It calls first, unless that is
-// nil, at the first signal.
-func watchStops(ctx context.Context, first func()) *stops {
+// watchStops watches until release is called. It calls the functions of first
+// at the first signal.
+func watchStops(ctx context.Context, first ...func()) *stops {
 	s := &stops{}
 	soft, cancelSoft := context.WithCancel(ctx)
 	hard, cancelHard := context.WithCancel(ctx)
@@ -36,8 +36,10 @@ func watchStops(ctx context.Context, first func()) *stops {
 				n, _ := sig.(syscall.Signal)
 				if s.got.CompareAndSwap(0, int64(n)) {
 					cancelSoft()
-					if first != nil {
-						first()
+					for _, f := range first {
+						if f != nil {
+							f()
+						}
 					}
 					continue
 				}

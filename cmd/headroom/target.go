@@ -37,7 +37,7 @@ func targetCommand(std IO) *cli.Command {
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
-			s := watchStops(c.Context, nil)
+			s := watchStops(c.Context)
 			defer s.release()
 			return sim.Serve(s.soft, o, std.Out)
 		},
