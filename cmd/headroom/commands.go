@@ -18,6 +18,7 @@ func commands(std IO) []*cli.Command {
 		lsCommand(std),
 		verifyCommand(std),
 		exportCommand(std),
+		importCommand(std),
 		mergeCommand(std),
 		recoverCommand(std),
 		targetCommand(std),

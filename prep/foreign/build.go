@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -25,6 +26,7 @@ type Import struct {
 	Damage *Damage
 	Rows   uint64 // requests
 
+	ctx      context.Context // of Read: ends Write too
 	header   record.Header
 	facts    map[string]string
 	notes    []record.Note
@@ -92,7 +94,7 @@ func newImport(s *source, f *format, c *collector) (*Import, error) {
 	for _, n := range c.names {
 		h.Classes = append(h.Classes, record.Class{Name: n, Weight: 1})
 	}
-	im := &Import{Damage: s.damage, Rows: c.n, header: h, notes: s.notes, c: c, facts: map[string]string{
+	im := &Import{Damage: s.damage, Rows: c.n, ctx: s.ctx, header: h, notes: s.notes, c: c, facts: map[string]string{
 		"imported_tool": f.tool, "imported_format": f.name,
 	}}
 	im.originNS = min(c.minStart, c.minSched)

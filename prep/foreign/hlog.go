@@ -168,7 +168,7 @@ func (l *hlog) done() (*Import, error) {
 	if l.ours {
 		h.Imported, h.Arrivals = "headroom", record.ArrivalsRecorded
 	}
-	im := &Import{Damage: s.damage, header: h, facts: map[string]string{"imported_tool": h.Imported, "imported_format": HistogramLog}}
+	im := &Import{Damage: s.damage, ctx: s.ctx, header: h, facts: map[string]string{"imported_tool": h.Imported, "imported_format": HistogramLog}}
 	im.originNS = l.lines[0].startNS
 	last := l.lines[0].endNS
 	var top int64

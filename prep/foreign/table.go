@@ -218,7 +218,7 @@ var tableFields = []struct {
 	field string
 	names []string
 }{
-	{"start", []string{"start", "sent", "started", "start_time", "timestamp", "time"}},
+	{"start", []string{"start", "sent", "started", "start_time", "arrival", "timestamp", "time"}},
 	{"end", []string{"end", "done", "finish", "finished", "end_time"}},
 	{"duration", []string{"duration", "latency", "elapsed", "response_time", "service"}},
 	{"status", []string{"status", "status_code", "code"}},

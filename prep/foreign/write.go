@@ -119,6 +119,11 @@ func (w *writer) row(it *item) error {
 	im := w.im
 	i := w.number
 	w.number++
+	if i&4095 == 0 {
+		if err := im.ctx.Err(); err != nil {
+			return err
+		}
+	}
 	if im.expectNS > 0 {
 		if im.c.hasSeq {
 			i = it.seq - im.c.minSeq
