@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"headroom/analyze/stat"
 	"headroom/store/record"
 )
 
