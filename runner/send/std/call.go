@@ -63,6 +63,9 @@ func (w *worker) trip(c *call) {
 	} else {
 		c.c.wire.call.Store(c)
 		c.c.wire.asked.Store(true)
+		if c.http.Close {
+			c.c.wire.last.Store(c)
+		}
 		defer c.c.wire.call.Store(nil)
 	}
 	res, err := c.c.cc.RoundTrip(c.http)

@@ -39,7 +39,9 @@ type dialer struct {
 	tls              *tls.Config // nil without TLS
 	transport        http.Transport
 	now              func() int64
-	made             atomic.Uint64 // connections
+	alive            context.Context // until the engine is closed
+	made             atomic.Uint64   // connections
+	parting          atomic.Int64
 }
 
 func newDialer(cfg *send.Config, now func() int64) (*dialer, error) {
@@ -116,7 +118,7 @@ func (d *dialer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return nil, err
 	}
 	d.made.Add(1)
-	a.wire = newWire(c, d.now)
+	a.wire = newWire(c, d)
 	a.wire.preface.Store(d.transport.Protocols.UnencryptedHTTP2())
 	return a.wire, nil
 }
@@ -149,7 +151,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 		t.Close()
 		return nil, fmt.Errorf("%w: it did not choose HTTP/2 in the TLS handshake", errProtocol)
 	}
-	above := newWire(t, d.now)
+	above := newWire(t, d)
 	above.raw, above.sys = a.wire.raw, a.wire.sys
 	a.wire = above
 	return above, nil
@@ -198,7 +200,8 @@ func (e *Engine) connect(a *dial) {
 	}
 }
 
-// why is the reason for which a connection ended before it was usable. A TLS connection keeps its last error, an alert for instance.
+// why is the reason for which a connection ended before it was usable. A TLS
+// connection keeps its last error, an alert for instance.
 func (a *dial) why() error {
 	if a.above != nil {
 		a.wire.raw.Close()

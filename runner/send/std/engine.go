@@ -129,6 +129,7 @@ func newEngine(cfg send.Config, origin time.Time) (*Engine, error) {
 		e.facts["timer"] = "plain"
 	}
 	e.alive, e.die = context.WithCancel(context.Background())
+	e.dialer.alive = e.alive
 	return e, nil
 }
 

@@ -163,3 +163,13 @@ func (p *payload) stop() int64 {
 	p.rest = nil
 	return p.out
 }
+
+// left reports whether some of it is still to go out.
+func (p *payload) left() bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.rest) > 0
+}

@@ -1,6 +1,7 @@
 package std
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -17,6 +18,8 @@ type wire struct {
 	raw  net.Conn        // the socket
 	sys  syscall.RawConn // of the socket; nil where there is none
 	call atomic.Pointer[call]
+	last atomic.Pointer[call] // the one that ends the connection
+	d    *dialer
 
 	ended chan struct{} // closed once nothing more can be read
 	why   error         // the reason, once ended is closed
@@ -33,10 +36,14 @@ type wire struct {
 	once    sync.Once
 }
 
-const hearFor = 100 * time.Millisecond
+const (
+	hearFor    = 100 * time.Millisecond
+	partFor    = time.Second // to wait for the server to close first
+	maxParting = 1024
+)
 
-func newWire(raw net.Conn, now func() int64) *wire {
-	w := &wire{Conn: raw, now: now, raw: raw, settled: make(chan struct{}), ended: make(chan struct{})}
+func newWire(raw net.Conn, d *dialer) *wire {
+	w := &wire{Conn: raw, now: d.now, raw: raw, d: d, settled: make(chan struct{}), ended: make(chan struct{})}
 	if s, ok := raw.(syscall.Conn); ok {
 		w.sys, _ = s.SyscallConn() // without it nobody asks whether the far side hung up
 	}
@@ -99,4 +106,27 @@ func (w *wire) over() error {
 	default:
 		return nil
 	}
+}
+
+// Close closes the connection. Where the answer that ends it has come, the
+// server is given a second to close first, so that the wait for stray segments,
+// and the port it holds, are its.
+func (w *wire) Close() error {
+	c := w.last.Load()
+	if c == nil || c.firstByte.Load() == 0 || c.http.Context().Err() != nil || c.payload.left() || w.over() != nil {
+		return w.Conn.Close()
+	}
+	if w.d.parting.Add(1) > maxParting {
+		w.d.parting.Add(-1)
+		return w.Conn.Close()
+	}
+	go func() {
+		defer w.d.parting.Add(-1)
+		defer context.AfterFunc(w.d.alive, func() { w.raw.Close() })()
+		if w.raw.SetReadDeadline(time.Now().Add(partFor)) == nil {
+			_, _ = io.Copy(io.Discard, w.raw) // until it ends, however it ends
+		}
+		w.Conn.Close()
+	}()
+	return nil
 }
