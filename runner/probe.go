@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"math"
 
 	"headroom/analyze"
 	"headroom/store/record"
@@ -27,12 +28,11 @@ func (r *run) probe(hard context.Context, p record.Phase) bool {
 	}
 	defer func() { r.c.onProbe = nil }()
 	class := r.c.probeClass()
-	for calm < 3 && r.Engine.Now() < p.EndNS {
-		now := r.Engine.Now()
-		j := r.c.newJob(class, r.c.base+uint64(r.c.number), -1, now, nil)
+	for at := r.Engine.Now(); calm < 3 && at < p.EndNS; at = max(at+r.probePause(), r.Engine.Now()) {
+		j := r.c.newJob(class, r.c.base+uint64(r.c.number), -1, at, nil)
 		r.c.number++
 		j.probe = true
-		r.c.push(later{at: now, job: j})
+		r.c.push(later{at: at, job: j})
 		if r.Engine.Drive(hard, r.c, p.EndNS, true) != nil {
 			break
 		}
@@ -45,6 +45,17 @@ func (r *run) probe(hard context.Context, p record.Phase) bool {
 		})
 	}
 	return calm == 3
+}
+
+// probePause is the time between two probes, in ns: the load that they make is
+// at most 20 requests per second and a fifth of the lowest plateau's. A service
+// that refuses is not kept busy by being asked whether it still does.
+func (r *run) probePause() int64 {
+	lowest := math.Inf(1)
+	for i := range r.plateaus {
+		lowest = min(lowest, r.plateaus[i].TargetRPS)
+	}
+	return int64(max(50e6, 5e9/lowest))
 }
 
 // probeClass is the plain class with the greatest weight; a flow's first step

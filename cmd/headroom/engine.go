@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"headroom/runner/observe"
@@ -14,6 +16,17 @@ import (
 	"headroom/runner/send/std"
 	"headroom/store/record"
 )
+
+// makeRoom lets the generator keep its schedule beside other work: it goes
+// first where the user may have that, and the sending thread, which comes out
+// of the kernel thousands of times a second, always finds one of the runtime's
+// processors free, even while the storage and the collector hold two.
+//
+// It comes after the target was started, which must not inherit the precedence.
+var makeRoom = sync.OnceFunc(func() {
+	observe.Precede()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2)
+})
 
 // startObserver watches the generator and what the plan wants observed.
 func startObserver(ctx context.Context, p *plan.Plan, t *running) (*observe.Observer, error) {

@@ -122,6 +122,7 @@ func recordRun(ctx context.Context, std IO, p *plan.Plan, o recordOptions) (path
 			say("%v", err)
 		}
 	}()
+	makeRoom()
 	watch, err := startObserver(stops.soft, p, t)
 	if err != nil {
 		return "", err

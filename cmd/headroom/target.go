@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"headroom/runner/observe"
 	"headroom/runner/plan"
 	"headroom/runner/send"
 	"headroom/runner/sim"
@@ -39,6 +40,7 @@ func targetCommand(std IO) *cli.Command {
 			}
 			s := watchStops(c.Context)
 			defer s.release()
+			observe.Precede()
 			return sim.Serve(s.soft, o, std.Out)
 		},
 	}
@@ -47,7 +49,8 @@ func targetCommand(std IO) *cli.Command {
 // running is the service under test, as far as a run knows it.
 type running struct {
 	url   plan.URL
-	pid   int // 0: not ours, or unknown
+	pid   int    // 0: not ours, or unknown
+	ca    string // file of the certificate that signs its own; "" the plan's
 	what  string
 	facts map[string]string
 	end   func() error
@@ -91,6 +94,9 @@ func (t *running) config(p *plan.Plan) send.Config {
 			ServerName: h.TLS.ServerName, Insecure: h.TLS.Insecure, Resumption: h.TLS.Resumption,
 		},
 	}
+	if c.TLS.CAFile == "" {
+		c.TLS.CAFile = t.ca
+	}
 	for _, r := range h.Resolve {
 		if r.From.Value() == c.Address {
 			c.Address = r.To.Value()
@@ -104,7 +110,7 @@ func (t *running) config(p *plan.Plan) send.Config {
 func startTarget(stops *stops, p *plan.Plan) (*running, error) {
 	switch {
 	case p.Target.BuiltIn != nil:
-		return startBuiltIn(stops, builtInOptions(p.Target.BuiltIn.Options, p.Seed), p)
+		return startBuiltIn(stops, builtInOptions(p.Target.BuiltIn.Options, p.Seed))
 	case p.Target.Exec != nil:
 		return startExec(stops.soft, p)
 	}
@@ -112,30 +118,37 @@ func startTarget(stops *stops, p *plan.Plan) (*running, error) {
 	return &running{url: u, what: u.Scheme + " service at the plan's address"}, nil
 }
 
-func startBuiltIn(stops *stops, o sim.Options, p *plan.Plan) (*running, error) {
+func startBuiltIn(stops *stops, o sim.Options) (*running, error) {
 	self, err := selfPath()
 	if err != nil {
 		return nil, err
 	}
+	clean := func() error { return nil }
+	if o.TLS && o.CAFile == "" {
+		dir, err := os.MkdirTemp("", "headroom-")
+		if err != nil {
+			return nil, fmt.Errorf("built-in service: %w", err)
+		}
+		o.CAFile = filepath.Join(dir, "ca.pem")
+		clean = func() error { return os.RemoveAll(dir) }
+	}
 	// The context given here ends the process, not only its start.
-	life, end := context.WithCancel(stops.hard)
-	keep := context.AfterFunc(stops.soft, end)
+	life, cancel := context.WithCancel(stops.hard)
+	end := func() error { cancel(); return clean() }
+	keep := context.AfterFunc(stops.soft, cancel)
 	proc, err := sim.StartProcess(life, self, o)
 	keep()
 	if err != nil {
-		end()
-		return nil, err
+		return nil, errors.Join(err, end())
 	}
 	u, err := url.Parse(proc.URL)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("built-in service: %w", err), proc.Stop())
-	}
-	if o.CAFile != "" && p.HTTP.TLS.CA.Value() == "" {
-		p.HTTP.TLS.CA = plan.Literal(o.CAFile)
+		return nil, errors.Join(fmt.Errorf("built-in service: %w", err), proc.Stop(), end())
 	}
 	return &running{
+		ca:  o.CAFile,
 		url: plan.URL{Scheme: u.Scheme, Network: "tcp", Address: u.Host, Host: u.Host},
-		pid: proc.PID, what: "the built-in service", end: func() error { defer end(); return proc.Stop() },
+		pid: proc.PID, what: "the built-in service", end: func() error { return errors.Join(proc.Stop(), end()) },
 		facts: map[string]string{"builtin": strings.Join(factArgs(o), " ")},
 	}, nil
 }
@@ -145,9 +158,6 @@ func startBuiltIn(stops *stops, o sim.Options, p *plan.Plan) (*running, error) {
 func builtInOptions(o sim.Options, seed uint64) sim.Options {
 	if o.Seed == 0 {
 		o.Seed = seed
-	}
-	if o.TLS && o.CAFile == "" {
-		o.CAFile = filepath.Join(os.TempDir(), fmt.Sprintf("headroom-ca-%d.pem", os.Getpid()))
 	}
 	return o
 }

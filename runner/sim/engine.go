@@ -89,7 +89,7 @@ func (e *Engine) Now() int64 { return e.now }
 // Drive implements send.Engine.
 func (e *Engine) Drive(ctx context.Context, feed send.Feed, until int64, idle bool) error {
 	for n := 0; ; n++ {
-		if n&1023 == 0 && ctx.Err() != nil {
+		if n&15 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		due, ok := feed.Due()

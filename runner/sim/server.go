@@ -87,7 +87,6 @@ func (s *Server) Close() error {
 // "listening on URL" to stdout, and serves until ctx ends or, with
 // o.WithParent, standard input is closed. It returns nil then.
 func Serve(ctx context.Context, o Options, stdout io.Writer) error {
-	precede()
 	s, err := Start(o)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package sim
+package observe
 
 import (
 	"os"
@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// precede lets a service in a process of its own go before other work on the
-// machine, where the user may: what it answers and when is its truth, and that
-// must not depend on what else runs. It takes almost no processor time itself.
-func precede() {
+// Precede lets this process go before other work on the machine, all its
+// threads alike, so that none waits for another one that was pushed aside. Only
+// a privileged user may; without the privilege nothing changes.
+func Precede() {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return

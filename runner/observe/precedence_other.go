@@ -1,0 +1,6 @@
+//go:build !linux
+
+package observe
+
+// Precede does nothing on this system.
+func Precede() {}
