@@ -19,12 +19,16 @@ func JSON(a *analyze.Analysis) ([]byte, error) {
 	if where := unprintable(reflect.ValueOf(a), ""); where != "" {
 		return nil, fmt.Errorf("analysis.json: %s is not a finite number; absent values are null", strings.TrimPrefix(where, "."))
 	}
+	return encode("analysis.json", a)
+}
+
+func encode(name string, v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // rules read "<=", not "\u003c="
 	e.SetIndent("", "  ")
-	if err := e.Encode(a); err != nil {
-		return nil, fmt.Errorf("analysis.json: %w", err)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return b.Bytes(), nil
 }
