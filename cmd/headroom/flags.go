@@ -130,7 +130,9 @@ func flagError(c *cli.Context, err error) error {
 		var names []string
 		for _, f := range known {
 			for _, n := range f.Names() {
-				names = append(names, dashed(n))
+				if len(n) > 1 { // any two letters are alike
+					names = append(names, dashed(n))
+				}
 			}
 		}
 		return usagef("%s has no flag %s%s; see %s", where, dashed(name), didYouMean(dashed(name), names), help)
