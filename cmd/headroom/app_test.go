@@ -55,8 +55,16 @@ func TestArrange(t *testing.T) {
 func TestDidYouMean(t *testing.T) {
 	names := []string{"analyze", "run", "ls", "report", "--seed"}
 	for _, c := range []struct{ in, want string }{
-		{"anlyze", "analyze"}, {"analyse", "analyze"}, {"runn", "run"}, {"sl", ""}, {"lss", "ls"},
-		{"reprt", "report"}, {"x", ""}, {"frobnicate", ""}, {"--sed", "--seed"}, {"-q", ""},
+		{"anlyze", "analyze"},
+		{"analyse", "analyze"},
+		{"runn", "run"},
+		{"sl", ""},
+		{"lss", "ls"},
+		{"reprt", "report"},
+		{"x", ""},
+		{"frobnicate", ""},
+		{"--sed", "--seed"},
+		{"-q", ""},
 	} {
 		got := didYouMean(c.in, names)
 		if want := c.want; want != "" && got != " (did you mean "+want+"?)" || want == "" && got != "" {

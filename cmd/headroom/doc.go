@@ -103,6 +103,16 @@ markdown chooses how.
 		A row per interval and class; every record; or an HdrHistogram
 		interval log.
 
+	import FILE --from FORMAT [-o DIR] [--scheduled-column C[:UNIT] | --expected-interval D]
+		Turns another tool's results into evidence, so that its omission
+		factor can be told: k6-json, k6-csv, jtl, vegeta, hlog, csv and more,
+		which its help lists. The schedule comes from a column, or is rebuilt from the interval that the
+		tool was told to keep; it is never guessed from gaps. For csv,
+		--columns FIELD=COLUMN[:UNIT] names what is where; --unit is that of
+		an hlog, --end-stamps says that a jtl stamps the ends, --model says
+		what the format does not. --name, --release and --gate stand for the
+		plan's.
+
 	merge SHARD... -o FILE
 		Makes one run of the shards of one plan. Histograms are added up;
 		percentiles are never averaged.
