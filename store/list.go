@@ -47,10 +47,15 @@ func List(dir string) ([]Entry, error) {
 		}
 		all = append(all, e)
 	}
+	SortEntries(all)
+	return all, nil
+}
+
+// SortEntries sorts a history, the oldest run first.
+func SortEntries(all []Entry) {
 	slices.SortStableFunc(all, func(a, b Entry) int {
 		return cmp.Or(a.when().Compare(b.when()), strings.Compare(a.Path, b.Path))
 	})
-	return all, nil
 }
 
 // when is the instant at which the run began, or the best guess at it.

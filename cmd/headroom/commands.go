@@ -20,6 +20,8 @@ func commands(std IO) []*cli.Command {
 		exportCommand(std),
 		importCommand(std),
 		mergeCommand(std),
+		serveCommand(std),
+		pushCommand(std),
 		recoverCommand(std),
 		targetCommand(std),
 		versionCommand(std),

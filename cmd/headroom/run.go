@@ -27,6 +27,7 @@ func runCommand(std IO) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "runs", Usage: "`DIR` for the evidence file"},
 			&cli.StringFlag{Name: "release", Usage: "label of the release under test, instead of the plan's"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed of the schedule and the data, instead of the plan's"},
+			&cli.StringFlag{Name: "ui", Usage: "show the run while it goes on, at `ADDRESS` as in 127.0.0.1:8078"},
 			&cli.StringFlag{Name: "url", Usage: "a quick look at one `URL` at a steady rate, without a plan"},
 			&cli.Float64Flag{Name: "rate", Usage: "with --url: requests per second"},
 			&cli.DurationFlag{Name: "length", Usage: "with --url: how long, as in 30s"},
@@ -47,7 +48,7 @@ func runCommand(std IO) *cli.Command {
 			if c.IsSet("seed") {
 				p.Seed = c.Uint64("seed")
 			}
-			path, err := recordRun(c.Context, std, p, recordOptions{dir: c.String("out"), quiet: c.Bool("quiet"), progress: !c.Bool("no-progress")})
+			path, err := recordRun(c.Context, std, p, recordOptions{dir: c.String("out"), ui: c.String("ui"), quiet: c.Bool("quiet"), progress: !c.Bool("no-progress")})
 			if path != "" {
 				if _, printErr := fmt.Fprintln(std.Out, path); err == nil {
 					err = printErr
@@ -81,6 +82,7 @@ func planOf(c *cli.Context, std IO) (*plan.Plan, []byte, error) {
 
 type recordOptions struct {
 	dir      string
+	ui       string // address of the live page; "" none
 	quiet    bool
 	progress bool
 }
@@ -149,15 +151,24 @@ func recordRun(ctx context.Context, std IO, p *plan.Plan, o recordOptions) (path
 	}()
 	facts := gatherFacts(t)
 	say("run %s: %s against %s", h.RunID, h.Format, t.describe())
+	page, err := startUI(o.ui, o.dir, h, say)
+	if err != nil {
+		return "", err
+	}
+	var end record.End
+	defer func() { page.end(end) }()
 	line := newProgress(std.Err, o.progress && !o.quiet, h)
 	cfg := runner.Config{
-		Header: h, Facts: facts, Script: script, Traffic: traffic, Engine: engine, Sink: rec, Watch: watch,
-		Arrivals: runner.ArrivalsOf(p, h.Seed), Progress: line.show,
+		Header: h, Facts: facts, Script: script, Traffic: traffic, Engine: engine, Sink: page.sink(rec), Watch: watch,
+		Arrivals: runner.ArrivalsOf(p, h.Seed), Progress: func(s runner.Status) {
+			line.show(s)
+			page.show(s)
+		},
 	}
 	if c := p.Load.Closed; c != nil {
 		cfg.Pacing, cfg.Think = int64(c.Pacing), int64(c.Think)
 	}
-	end := cfg.Record(stops.soft, stops.hard)
+	end = cfg.Record(stops.soft, stops.hard)
 	line.clear()
 	if late := closing(rec, watch, end.AtNS, laterFacts(facts, gatherFacts(t), engine.Stats())); late != nil && end.State == record.Complete {
 		end.State, end.Reason = record.Failed, "storage: "+late.Error()
