@@ -29,8 +29,8 @@ const (
 	NoScheduledColumn = "no_scheduled_column"
 	NoInstants        = "no_instants"
 	BadColumns        = "bad_columns"
-	Truncated         = "truncated"
 	UnknownUnit       = "unknown_unit"
+	TooLarge          = "too_large"
 )
 
 // Refusal says why a file, or an option on it, was refused.
@@ -166,6 +166,9 @@ func open(r io.Reader) (*bufio.Reader, error) {
 		_, _ = in.Discard(3) // cannot fail: three bytes were peeked
 	}
 	if head, err := in.Peek(1); len(head) == 0 {
+		if err != nil && cutShort(err) {
+			return nil, refuse(NotThisFormat, "the file begins like gzip, but: %v", err)
+		}
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("reading the file: %w", err)
 		}

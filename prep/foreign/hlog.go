@@ -132,7 +132,7 @@ func (l *hlog) read(line string) error {
 		start += l.startNS
 	}
 	if l.held += len(h.buckets); l.held > maxLogBuckets {
-		return refuse(Truncated, "the log holds more than %d buckets: split it", maxLogBuckets)
+		return refuse(TooLarge, "the log holds more than %d buckets: split it", maxLogBuckets)
 	}
 	l.lines = append(l.lines, logLine{start, start + width, tag, h})
 	return nil

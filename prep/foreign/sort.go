@@ -51,7 +51,7 @@ const (
 	// maxClasses bounds the names that become classes; the rest are one class.
 	maxClasses  = 200
 	otherClass  = "(other)"
-	maxSortRuns = 4096
+	maxSortRuns = 512 // files that are open at the same time
 )
 
 // collector keeps rows, sorts them, in memory or by runs on disk, and knows
@@ -181,7 +181,7 @@ func (c *collector) sort() {
 // spill writes the rows in memory to a sorted run on disk.
 func (c *collector) spill() error {
 	if len(c.runs) >= maxSortRuns {
-		return fmt.Errorf("the file has more than %d million rows: split it", c.limit*maxSortRuns/1e6)
+		return refuse(TooLarge, "the file has more than %d rows: split it", c.limit*maxSortRuns)
 	}
 	c.sort()
 	f, err := os.CreateTemp(c.dir, "headroom-import-*")
