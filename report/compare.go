@@ -44,10 +44,9 @@ func (w *words) metricValue(v *float64, unit string) string {
 	return w.significant(*v)
 }
 
-// spread is the half of a 95 % interval of one run, as benchstat shows it: the
-// standard deviation between runs, in percent.
-func (w *words) spread(sd *float64) string {
-	if sd == nil {
+// spread is the standard deviation between runs, in percent.
+func (w *words) spread(m *analyze.ComparedMetric, sd *float64) string {
+	if sd == nil || m.Unit == "share" {
 		return ""
 	}
 	return " ± " + w.decimal(100*math.Expm1(*sd), 0) + " %"
@@ -76,7 +75,11 @@ func (w *words) signedPercent(share float64) string {
 func (w *words) because(m *analyze.ComparedMetric) string {
 	var parts []string
 	if m.P != nil {
-		parts = append(parts, "p="+strconv.FormatFloat(*m.P, 'f', 3, 64))
+		p := "p=" + strconv.FormatFloat(*m.P, 'f', 3, 64)
+		if *m.P < 0.001 {
+			p = "p<0.001"
+		}
+		parts = append(parts, p)
 	}
 	parts = append(parts, fmt.Sprintf("n=%d+%d", m.RunsBase, m.RunsNew))
 	if m.RunsNeeded > 0 {
@@ -114,7 +117,7 @@ func CompareText(c *analyze.Comparison) string {
 			if verdict == analyze.Unknown {
 				verdict = "?"
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t(%s)\n", name, w.metricValue(m.Base, m.Unit)+w.spread(m.SpreadBase), w.metricValue(m.New, m.Unit)+w.spread(m.SpreadNew), w.change(m), verdict, w.because(m))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t(%s)\n", name, w.metricValue(m.Base, m.Unit)+w.spread(m, m.SpreadBase), w.metricValue(m.New, m.Unit)+w.spread(m, m.SpreadNew), w.change(m), verdict, w.because(m))
 		}
 		_ = t.Flush() // a strings.Builder takes everything
 	}
@@ -163,7 +166,7 @@ func compareDocument(c *analyze.Comparison, figures []figure, lang Lang) *shortD
 			case analyze.Worse:
 				verdict.Tone = "bad"
 			}
-			tb.add(text(m.Metric), text(w.metricValue(m.Base, m.Unit)+w.spread(m.SpreadBase)), text(w.metricValue(m.New, m.Unit)+w.spread(m.SpreadNew)),
+			tb.add(text(m.Metric), text(w.metricValue(m.Base, m.Unit)+w.spread(m, m.SpreadBase)), text(w.metricValue(m.New, m.Unit)+w.spread(m, m.SpreadNew)),
 				text(w.change(m)), text(w.span(m.CI95, func(v float64) string { return w.decimal(v, 3) })), verdict, text(w.because(m)))
 		}
 		d.Sections = append(d.Sections, section{ID: "metrics", Title: t[8], Blocks: []block{{Table: tb}}})

@@ -46,15 +46,24 @@ func seriesHead(w *words) []string {
 	return []string{w.Name, w.Samples, w.Kind, w.Slope, "95 %", "p", w.Limit, w.Exhaustion}
 }
 
+// leaks says what leaks, never that nothing does where nothing could be judged.
+func (w *words) leaks(s *analyze.SeriesResult) string {
+	if len(s.Leaks) > 0 {
+		return w.f(w.Leaks, strings.Join(s.Leaks, ", "))
+	}
+	for i := range s.Series {
+		if s.Series[i].Kind != "" {
+			return w.NoLeaks
+		}
+	}
+	return w.f(w.Reason, w.code("inconclusive"))
+}
+
 // SeriesText tells series for a terminal.
 func SeriesText(s *analyze.SeriesResult) string {
 	w := &english
 	var b strings.Builder
-	leaks := w.NoLeaks
-	if len(s.Leaks) > 0 {
-		leaks = w.f(w.Leaks, strings.Join(s.Leaks, ", "))
-	}
-	fmt.Fprintf(&b, "%s %s\n\n", plainText(leaks), w.f(w.Hours, w.significant(s.Hours)))
+	fmt.Fprintf(&b, "%s %s\n\n", plainText(w.leaks(s)), w.f(w.Hours, w.significant(s.Hours)))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(seriesHead(w), "\t"))
 	for i := range s.Series {
@@ -77,12 +86,8 @@ func SeriesMarkdown(s *analyze.SeriesResult, lang Lang) []byte {
 		}
 		t.add(cells...)
 	}
-	leaks := w.NoLeaks
-	if len(s.Leaks) > 0 {
-		leaks = w.f(w.Leaks, strings.Join(s.Leaks, ", "))
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "> **%s** %s\n", md(leaks), md(w.f(w.Hours, w.significant(s.Hours))))
+	fmt.Fprintf(&b, "> **%s** %s\n", md(w.leaks(s)), md(w.f(w.Hours, w.significant(s.Hours))))
 	(&block{Table: t}).markdown(&b)
 	return []byte(b.String())
 }

@@ -242,27 +242,38 @@ func instantOf(s string) time.Time {
 }
 
 func historyOf(t *analyze.TrendResult, m *analyze.TrendMetric) plot.History {
-	h := plot.History{Name: m.Metric, Duration: m.Unit == "us"}
+	h := plot.History{Name: m.Metric}
+	scale := 1.0
 	switch m.Unit {
-	case "us", "factor", "ratio", "share":
+	case "us":
+		unit := "µs"
+		switch v := *m.Latest; {
+		case v >= 1e6:
+			scale, unit = 1e-6, "s"
+		case v >= 1e3:
+			scale, unit = 1e-3, "ms"
+		}
+		h.Name += " (" + unit + ")"
+	case "factor", "ratio", "share":
 	default:
 		h.Name += " (" + m.Unit + ")"
 	}
 	index := map[string]int{}
 	for i, p := range m.Points {
 		index[p.Run] = i
-		q := plot.HistoryPoint{At: instantOf(p.Started), Value: known(p.Value), Used: p.Used, Spike: p.Spike}
+		q := plot.HistoryPoint{At: instantOf(p.Started), Value: scale * known(p.Value), Used: p.Used, Spike: p.Spike}
 		q.Low, q.High = ends(p.CI95)
+		q.Low, q.High = scale*q.Low, scale*q.High
 		h.Points = append(h.Points, q)
 	}
 	if n := len(m.Changes); n > 0 {
 		from := instantOf(m.Points[0].Started)
 		for k, c := range m.Changes {
 			h.Changes = append(h.Changes, plot.HistoryChange{At: instantOf(c.Started), Name: orElse(c.Release, dayOf(c.Started)), Worse: c.Direction == analyze.Worse})
-			h.Levels = append(h.Levels, plot.HistoryLevel{From: from, To: instantOf(m.Points[index[c.LastBefore]].Started), Value: c.Before})
+			h.Levels = append(h.Levels, plot.HistoryLevel{From: from, To: instantOf(m.Points[index[c.LastBefore]].Started), Value: scale * c.Before})
 			from = instantOf(c.Started)
 			if k == n-1 {
-				h.Levels = append(h.Levels, plot.HistoryLevel{From: from, To: instantOf(m.Points[len(m.Points)-1].Started), Value: c.After})
+				h.Levels = append(h.Levels, plot.HistoryLevel{From: from, To: instantOf(m.Points[len(m.Points)-1].Started), Value: scale * c.After})
 			}
 		}
 	}

@@ -127,7 +127,7 @@ var english = words{
 		"held_throughout": "held at every load", "still_growing": "still growing when the record ended", "sweep_ended": "the sweep ended", "reading_failed": "a reading failed", "not_poisson_by_plan": "not Poisson by plan",
 		"arrivals_rate_drift": "arrival rate drifts", "arrivals_too_regular": "arrivals too regular", "arrivals_wrong_rate": "arrival rate wrong",
 		"stalled": "stalled", "rounded_clock": "rounded to a clock", "bursty": "bursty", "dependent": "dependent", "wrong_rate": "wrong rate", "too_regular": "too regular", "rate_drift": "rate drifts",
-		"hinge": "hinge", "bracket": "bracket only", "persistent": "one trend throughout", "window_mismatch": "peak counted in another window",
+		"hinge": "hinge", "bracket": "bracket only", "persistent": "can't be told from a random walk", "window_mismatch": "peak counted in another window",
 		"poisson": "Poisson", "constant": "constant", "open": "open", "closed": "closed",
 	},
 	Phrases: map[string]string{

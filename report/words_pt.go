@@ -127,7 +127,7 @@ var portuguese = words{
 		"held_throughout": "sustentou toda carga", "still_growing": "ainda crescia quando o registro terminou", "sweep_ended": "a varredura terminou", "reading_failed": "uma leitura falhou", "not_poisson_by_plan": "não é Poisson pelo plano",
 		"arrivals_rate_drift": "a taxa de chegadas deriva", "arrivals_too_regular": "chegadas regulares demais", "arrivals_wrong_rate": "taxa de chegadas errada",
 		"stalled": "pararam", "rounded_clock": "arredondadas a um relógio", "bursty": "em rajadas", "dependent": "dependentes", "wrong_rate": "taxa errada", "too_regular": "regulares demais", "rate_drift": "a taxa deriva",
-		"hinge": "dobradiça", "bracket": "só o intervalo entre patamares", "persistent": "uma só tendência", "window_mismatch": "pico contado em outra janela",
+		"hinge": "dobradiça", "bracket": "só o intervalo entre patamares", "persistent": "não se distingue de um passeio aleatório", "window_mismatch": "pico contado em outra janela",
 		"poisson": "Poisson", "constant": "constante", "open": "aberto", "closed": "fechado",
 	},
 	Phrases: map[string]string{

@@ -38,17 +38,27 @@ func analyzeOptions(c *cli.Context) (analyze.Options, error) {
 
 func analyzeCommand(std IO) *cli.Command {
 	return &cli.Command{
-		Name: "analyze", Usage: "say what the evidence of runs means; the exit code is the verdict", ArgsUsage: "RUN... | --table FILE.csv",
-		Flags: commonFlags(append(gateFlags(), formatFlag(),
+		Name: "analyze", Usage: "say what the evidence of runs means; the exit code is the verdict", ArgsUsage: "RUN... | --table FILE.csv | --series FILE.csv",
+		Flags: commonFlags(append(append(gateFlags(), seriesFlags()...), gateFormatFlag(),
 			&cli.StringFlag{Name: "table", Usage: "a step table made elsewhere, instead of runs: `FILE` with the columns offered_rps, sent_rps, goodput_rps and, where known, duration_s, p50_ms and p99_ms; - for stdin"})...),
 		Action: func(c *cli.Context) error {
-			format, err := checkFormat(c)
+			format, err := checkGateFormat(c)
 			if err != nil {
 				return err
 			}
 			opt, err := analyzeOptions(c)
 			if err != nil {
 				return err
+			}
+			if opt.KneeRPS = c.Float64("knee"); c.IsSet("knee") && !(opt.KneeRPS > 0) {
+				return usagef("--knee %g: it is a rate above 0, in requests per second", opt.KneeRPS)
+			}
+			lang, err := report.ParseLang(c.String("lang"))
+			if err != nil {
+				return &exitError{exitUsage, err}
+			}
+			if c.String("series") != "" {
+				return analyzeSeries(c, std, format)
 			}
 			if table := c.String("table"); table != "" {
 				if err := noArguments(c); err != nil {
@@ -58,7 +68,7 @@ func analyzeCommand(std IO) *cli.Command {
 				if err != nil {
 					return err
 				}
-				if err := printAnalysis(std, a, format, table); err != nil {
+				if err := tellAnalysis(std, a, format, lang, table); err != nil {
 					return err
 				}
 				return verdictExit(a.Verdict)
@@ -75,7 +85,7 @@ func analyzeCommand(std IO) *cli.Command {
 				if i > 0 {
 					fmt.Fprintln(std.Out)
 				}
-				if err := printAnalysis(std, a, format, path); err != nil {
+				if err := tellAnalysis(std, a, format, lang, path); err != nil {
 					return err
 				}
 				worst = worseOf(worst, a.Verdict)
@@ -162,6 +172,12 @@ func verdictExit(v analyze.Verdict) error {
 }
 
 func printAnalysis(std IO, a *analyze.Analysis, format, path string) error {
+	return tellAnalysis(std, a, format, report.English, path)
+}
+
+// tellAnalysis prints an analysis; the language is that of Markdown and of a
+// job's summary.
+func tellAnalysis(std IO, a *analyze.Analysis, format string, lang report.Lang, path string) error {
 	var out []byte
 	var err error
 	switch format {
@@ -170,7 +186,11 @@ func printAnalysis(std IO, a *analyze.Analysis, format, path string) error {
 	case "csv":
 		out, err = report.StepsCSV(a)
 	case "markdown":
-		out = report.Markdown(a, report.English)
+		out = report.Markdown(a, lang)
+	case "junit":
+		out, err = report.JUnit(a)
+	case "github":
+		return tellGitHub(std, a, lang)
 	default:
 		out = []byte(report.Text(a, report.TextOptions{Width: terminalWidth(std.Out), Color: wantColor(std), Files: []string{path}}))
 	}

@@ -15,6 +15,8 @@ func commands(std IO) []*cli.Command {
 		runCommand(std),
 		analyzeCommand(std),
 		reportCommand(std),
+		compareCommand(std),
+		trendCommand(std),
 		lsCommand(std),
 		verifyCommand(std),
 		exportCommand(std),

@@ -9,15 +9,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// History is one metric of one plan over the calendar. Durations are in
-// microseconds.
+// History is one metric of one plan over the calendar.
 type History struct {
-	Name     string
-	Duration bool // the vertical axis is logarithmic, in units of time
-	Points   []HistoryPoint
-	Levels   []HistoryLevel // between changes
-	Changes  []HistoryChange
-	Gaps     [][2]time.Time // without the runs that should have been there
+	Name    string // with the unit
+	Points  []HistoryPoint
+	Levels  []HistoryLevel // between changes
+	Changes []HistoryChange
+	Gaps    [][2]time.Time // without the runs that should have been there
 }
 
 // HistoryPoint is one run; NaN is not known.
@@ -139,9 +137,6 @@ func Trend(h History, lang Lang) *Figure {
 
 // valueAxis leaves room around the values, and starts at 0 where they come near it.
 func valueAxis(w words, h History, values []float64) axis {
-	if h.Duration {
-		return durationAxis(w, h.Name, values...)
-	}
 	low, high, ok := within(false, values...)
 	if !ok {
 		low, high = 0, 1
