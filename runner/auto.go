@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"headroom/analyze"
 	"headroom/runner/plan"
@@ -326,4 +327,15 @@ func (s *autoScript) fit(plateaus []analyze.Plateau) {
 func (s *autoScript) longest() int64 {
 	n, _ := s.ladder.lengths(2 * s.centre)
 	return n
+}
+
+// FindTime is about how long a step load from auto takes for a service of the
+// given capacity, in requests per second, if each plateau is to carry as many
+// requests as resolve a deficit of 5 % at saturation.
+func FindTime(capacity float64) time.Duration {
+	const resolved, plateaus, doubling = 4094, 10, time.Minute
+	if capacity <= 0 {
+		return 0
+	}
+	return doubling + time.Duration(math.Min(plateaus*resolved/capacity, 1e6)*second)
 }

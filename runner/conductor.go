@@ -41,7 +41,9 @@ type conductor struct {
 	lastLimited int64
 	free        []*job
 
-	live Counters
+	live   Counters
+	recent *Recent     // nil: nobody watches
+	aborts *abortRules // nil: none
 }
 
 // Counters is what a progress line wants of the run so far, since the phase began.
@@ -179,6 +181,12 @@ func (c *conductor) newJob(class int, arrival uint64, number, at int64, u *user)
 	j.slot = c.tally.Scheduled(class, at)
 	c.outstanding++
 	c.live.Scheduled++
+	if c.recent != nil {
+		c.recent.Scheduled++
+	}
+	if c.aborts != nil {
+		c.aborts.scheduled(class)
+	}
 	return j
 }
 
@@ -236,6 +244,9 @@ func (c *conductor) Done(r *send.Request, res *send.Result) {
 		}
 		j.attempts++
 		c.live.Sent++
+		if c.recent != nil {
+			c.recent.Attempts++
+		}
 		c.tally.Attempt(res.Sent)
 	}
 	j.bytesIn += res.BytesIn
@@ -272,6 +283,12 @@ func (c *conductor) finish(j *job, res *send.Result, o record.Outcome, kind reco
 	c.tally.Ended(j.slot, &e)
 	c.outstanding--
 	c.live.By[o]++
+	if c.recent != nil {
+		c.recent.ended(&e)
+	}
+	if c.aborts != nil {
+		c.aborts.done(&e, false)
+	}
 	if j.probe && c.onProbe != nil {
 		c.onProbe(res.Done-j.scheduled, o == record.OK)
 	}
@@ -316,10 +333,14 @@ func (f *flow) slowest(e *tally.End, deadline int64) bool {
 }
 
 func (c *conductor) endFlow(f *flow, at int64, o record.Outcome, kind record.ErrorKind) {
-	c.tally.Ended(f.slot, &tally.End{
+	e := tally.End{
 		Class: f.class, Arrival: -1, Scheduled: f.scheduled, FirstSent: f.firstSent, Sent: f.firstSent,
 		Done: at, Attempts: min(f.attempts, 1), Outcome: o, Err: kind,
-	})
+	}
+	c.tally.Ended(f.slot, &e)
+	if c.aborts != nil {
+		c.aborts.done(&e, true)
+	}
 	c.outstanding--
 	if f.user != nil {
 		c.afterCycle(f.user, at)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"headroom/analyze"
+	"headroom/runner/plan"
 	"headroom/runner/schedule"
 	"headroom/runner/send"
 	"headroom/runner/tally"
@@ -30,6 +31,7 @@ type Config struct {
 	Pacing   int64 // ns, closed model
 	Think    int64 // ns, closed model
 
+	Rules    []plan.Abort        // that end the run early
 	Progress func(Status)        // called on the loop once an interval; must not block
 	Abort    func(Status) string // a reason to end the run, or ""
 }
@@ -41,6 +43,7 @@ type Status struct {
 	Counters Counters
 	InFlight int
 	Plateaus []analyze.Plateau // ended ones
+	Recent   *Recent           // the interval that just ended, by the clock; not to be changed
 }
 
 // run is a run in progress.
@@ -56,7 +59,9 @@ type run struct {
 	cancel   context.CancelFunc
 	current  record.Phase
 	aborted  string
-	inherits bool // the service was not idle at the end of the last drain
+	ticked   int64 // instant of the last tick
+	limited  int64 // ns at limits of our own, until then
+	inherits bool  // the service was not idle at the end of the last drain
 }
 
 // Record executes the run and returns how it ended. When soft is cancelled,
@@ -73,12 +78,20 @@ func (cfg Config) Record(soft, hard context.Context) record.End {
 	r.t = tally.New(cfg.Header, func(iv *record.Interval) { r.rec.send(iv) }, func(s *record.SendSample) { r.rec.send(s) })
 	r.c = newConductor(cfg.Header, cfg.Traffic, cfg.Engine, r.t)
 	r.c.onTick = r.tick
+	if r.Progress != nil || r.Abort != nil {
+		r.c.recent = newRecent(cfg.Header.MaxUS)
+	}
+	var err error
+	if r.c.aborts, err = newAbortRules(cfg.Rules, &cfg.Header); err != nil {
+		_ = r.rec.close()
+		return record.End{State: record.Failed, Reason: err.Error()}
+	}
 	r.rec.send(cfg.Facts)
 
 	reason := r.phasesLoop(soft, hard)
 	r.t.Close()
 	end := record.End{State: record.Complete, AtNS: cfg.Engine.Now(), Conns: cfg.Engine.Stats().Connections}
-	err := r.rec.close()
+	err = r.rec.close()
 	switch {
 	case err != nil:
 		end.State, end.Reason = record.Failed, "storage: "+err.Error()
@@ -109,6 +122,7 @@ func (r *run) stopped(soft, hard context.Context) bool {
 func (r *run) phasesLoop(soft, hard context.Context) (failure string) {
 	at := r.Engine.Now()
 	began := at
+	r.ticked = at
 	for !r.stopped(soft, hard) {
 		if s, ok := r.Script.(timed); ok {
 			s.elapsed(r.Engine.Now() - began)
@@ -278,7 +292,11 @@ func (r *run) endPlateau() {
 func (r *run) tick(phase, index int) {
 	now := r.Engine.Now()
 	r.rec.send(tick{phase, index, now})
-	st := Status{Phase: r.current, AtNS: now, Counters: r.c.live, InFlight: r.c.inFlight, Plateaus: r.plateaus}
+	st := Status{Phase: r.current, AtNS: now, Counters: r.c.live, InFlight: r.c.inFlight, Plateaus: r.plateaus, Recent: r.recent(now)}
+	if r.c.aborts != nil && r.aborted == "" {
+		r.aborted = r.c.aborts.tick(r.current, now, now-r.ticked, r.c.inFlight)
+	}
+	r.ticked = now
 	if r.Abort != nil && r.aborted == "" {
 		r.aborted = r.Abort(st)
 	}
@@ -288,4 +306,17 @@ func (r *run) tick(phase, index int) {
 	if r.Progress != nil {
 		r.Progress(st)
 	}
+}
+
+// recent hands out what the interval that ends now brought, and begins the next.
+func (r *run) recent(now int64) *Recent {
+	out := r.c.recent
+	if out == nil {
+		return nil
+	}
+	limited := r.c.limitedNS(r.Engine.Stats())
+	out.WidthNS, out.LimitedNS = now-r.ticked, limited-r.limited
+	r.limited = limited
+	r.c.recent = newRecent(r.Header.MaxUS)
+	return out
 }

@@ -138,6 +138,12 @@ var badPlans = []struct {
 	{"auto with by", "load: {steady: {rate: 10, length: 10s}}", "load: {step: {from: auto, by: 10}}", []string{
 		"p.yaml:3:27: load.step.by: contradicts from: with from: auto the ladder is geometric; write factor",
 	}},
+	{"a time for a ladder that is known", "load: {steady: {rate: 10, length: 10s}}", "load: {step: {from: 10, by: 10, to: 50, within: 6m}}", []string{
+		"p.yaml:3:49: load.step.within: needs from: auto; a ladder that is known has its own length",
+	}},
+	{"a time and lengths", "load: {steady: {rate: 10, length: 10s}}", "load: {step: {from: auto, plateau: 10s, within: 6m}}", []string{
+		"p.yaml:3:27: load.step.plateau: contradicts within: the time given makes the plateaus' lengths; keep one of the two",
+	}},
 	{"soak of a knee from nowhere", "load: {steady: {rate: 10, length: 10s}}", "load: {soak: {of_knee: 0.7, length: 1h}}", []string{
 		"p.yaml:3:14: load.soak.knee_from: is missing; add it",
 	}},

@@ -396,6 +396,7 @@ var variations = [][2]string{
 	{"length: 10s", "length: 11s"},
 	{"load: {steady: {rate: 10, length: 10s}}", "load: {step: {from: 10, factor: 1.25, to: 200, plateau: 5s}}"},
 	{"load: {steady: {rate: 10, length: 10s}}", "load: {step: {from: auto, plateau: 5s, beyond: []}}"},
+	{"load: {steady: {rate: 10, length: 10s}}", "load: {step: {from: auto, within: 6m, refine: 1}}"},
 	{"load: {steady: {rate: 10, length: 10s}}", "load: {burst: {base: 300, factor: 4, length: 30s, before: 60s, after: 210s}}"},
 	{"load: {steady: {rate: 10, length: 10s}}", "load: {soak: {rate: 840, length: 4h}}"},
 	{"load: {steady: {rate: 10, length: 10s}}", "load: {soak: {of_knee: 0.7, knee_from: runs/a.db, length: 4h}}"},

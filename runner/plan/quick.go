@@ -10,11 +10,14 @@ import (
 
 // Quick is a plan of one request, for those who have no plan yet.
 type Quick struct {
+	Name    string        // "" is quick
 	URL     string        // whole URL of the request, query included, or unix:///socket
 	Load    string        // value of load in YAML's short form, such as {steady: {rate: 10, length: 10s}}
 	Timeout time.Duration // 0: the default
-	Peak    float64       // production peak in requests per second; 0: unknown
-	Gates   []string
+	// Interval is the width of an interval; 0: the default.
+	Interval time.Duration
+	Peak     float64 // production peak in requests per second; 0: unknown
+	Gates    []string
 }
 
 // Plan writes the plan, which Parse reads. The error is one of the URL or the
@@ -44,11 +47,19 @@ func (q Quick) Plan() ([]byte, error) {
 	}
 	path = strings.NewReplacer("{", "{{", "}", "}}").Replace(path)
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: quick\ntarget:\n  url: %s\n", word(Literal(target).plain))
+	name := q.Name
+	if name == "" {
+		name = "quick"
+	}
+	fmt.Fprintf(&b, "name: %s\ntarget:\n  url: %s\n", name, word(Literal(target).plain))
 	if q.Timeout > 0 {
 		fmt.Fprintf(&b, "http:\n  timeout: %s\n", text(q.Timeout))
 	}
-	fmt.Fprintf(&b, "load: %s\nrequests:\n  - class: all\n    get: %s\n", q.Load, word(path))
+	fmt.Fprintf(&b, "load: %s\n", q.Load)
+	if q.Interval > 0 {
+		fmt.Fprintf(&b, "interval: %s\n", text(q.Interval))
+	}
+	fmt.Fprintf(&b, "requests:\n  - class: all\n    get: %s\n", word(path))
 	if q.Peak > 0 {
 		fmt.Fprintf(&b, "production:\n  peak: %s\n", number(q.Peak))
 	}

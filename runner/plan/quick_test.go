@@ -34,6 +34,13 @@ func TestQuick(t *testing.T) {
 			t.Errorf("%s:\n%s", tt.url, text)
 		}
 	}
+	text, err := Quick{Name: "find", URL: "http://127.0.0.1/", Load: "{step: {from: auto, within: 6m}}", Interval: 250 * time.Millisecond}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Parse("find", text, nil); err != nil || p.Name != "find" || p.Interval != 250*time.Millisecond || !p.Load.Step.Auto || p.Load.Step.Within != 6*time.Minute {
+		t.Errorf("%v\n%s", err, text)
+	}
 	for _, bad := range []string{"", "127.0.0.1:80", "ftp://a/b", "http://me:pw@host/"} {
 		if text, err := (Quick{URL: bad, Load: "{}"}).Plan(); err == nil {
 			t.Errorf("%q: %s", bad, text)
