@@ -278,6 +278,12 @@ func (r *routes) foldRare(n *node) {
 		}
 		return word
 	})
+	for h, c := range n.children { // an ending of few is folded as well
+		if c.kind != word && !c.forced && c.through < Fold && c.name != kindNames[c.kind] {
+			delete(n.children, h)
+			r.merge(r.fold(n, c.kind, nil), c)
+		}
+	}
 	for _, c := range n.children {
 		r.foldRare(c)
 	}
