@@ -311,25 +311,17 @@ func (c *conductor) afterStep(f *flow, e *tally.End, o record.Outcome, kind reco
 		f.lastSent = e.Sent
 	}
 	f.attempts += e.Attempts
+	f.late = f.late || o == record.Late
 	f.step++
 	if o.Valid() && f.step < c.traffic.Steps(f.class) {
 		_, think := c.traffic.Step(f.class, f.step)
 		c.push(later{at: e.Done + think, fl: f})
 		return
 	}
-	if o.Valid() { // the deadline of a flow is judged on its steps; a late step makes the flow late
-		o = record.OK
-		if f.slowest(e, c.h.DeadlineNS) {
-			o = record.Late
-		}
+	if o.Valid() && f.late {
+		o = record.Late
 	}
 	c.endFlow(f, e.Done, o, kind)
-}
-
-// slowest reports whether the flow's only step was late. A flow of several
-// steps has think times in it and no deadline of its own.
-func (f *flow) slowest(e *tally.End, deadline int64) bool {
-	return f.step == 1 && e.Done-f.scheduled > deadline
 }
 
 func (c *conductor) endFlow(f *flow, at int64, o record.Outcome, kind record.ErrorKind) {

@@ -56,6 +56,7 @@ type flow struct {
 	firstSent int64
 	lastSent  int64
 	step      int
+	late      bool // a step was: the deadline is judged on each, as a flow has think times in it
 	attempts  int
 	vars      map[string]string
 	user      *user
