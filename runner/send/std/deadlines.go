@@ -16,11 +16,13 @@ func (d deadlines) Swap(i, j int) {
 	d[i], d[j] = d[j], d[i]
 	d[i].place, d[j].place = i, j
 }
+
 func (d *deadlines) Push(x any) {
 	c := x.(*call)
 	c.place = len(*d)
 	*d = append(*d, c)
 }
+
 func (d *deadlines) Pop() any {
 	old := *d
 	c := old[len(old)-1]

@@ -224,7 +224,7 @@ func (e *Engine) open() {
 	if now < e.nextOpen {
 		return
 	}
-	e.nextOpen = now + openEvery
+	e.nextOpen = now + e.openGap
 	a := &dial{began: now, patience: e.line.first().req.Timeout}
 	e.connecting++
 	e.opened++

@@ -52,6 +52,8 @@ type Engine struct {
 	connecting     int
 	perConn        int // requests that a new connection takes at once; 0 = not known yet
 	nextOpen       int64
+	openGap        int64 // ns between two attempts to connect
+	shortest       int64 // handshake, ns
 	armedFor       int64
 
 	maxServed   int
@@ -115,6 +117,10 @@ func newEngine(cfg send.Config, origin time.Time) (*Engine, error) {
 		}
 	default:
 		e.perConn = 1
+	}
+	e.openGap = openEvery
+	if cfg.Scheme == "https" {
+		e.openGap = shakeEvery
 	}
 	e.inbox.awake = e.ring
 	e.lookup = func(name string) string { return e.lookupIn.Get(name) }

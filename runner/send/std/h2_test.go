@@ -201,7 +201,7 @@ func TestH2Faults(t *testing.T) {
 		{"long", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, strings.Repeat("x", 3_000_000)) }, nil, record.ErrNone, 200, 3_000_000},
 		{"posted", func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }, func(r *send.Request) { r.Method, r.Body = "POST", make([]byte, 1_000_000) }, record.ErrNone, 200, 1_000_000},
 		{"status", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, nil, record.ErrNone, 503, 0},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", 302) }, nil, record.ErrNone, 302, -1},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusFound) }, nil, record.ErrNone, 302, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := serveHTTP(t, nil, nil, c.handle)

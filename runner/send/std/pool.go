@@ -7,6 +7,9 @@ import (
 
 const (
 	openEvery   = 50_000        // ns between two attempts to connect
+	shakeEvery  = 500_000       // the same with TLS, to begin with; see pace
+	shakeLeast  = 200_000       // ns
+	shakeMost   = 2_000_000     // ns
 	promptClose = 20_000_000    // ns after an answer within which a close belongs to it
 	settleFor   = 1_000_000     // ns after which a close would probably have been seen
 	hardAfter   = 1_000_000_000 // ns after which what does not end is torn down

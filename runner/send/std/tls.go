@@ -63,6 +63,7 @@ func tlsConfig(cfg *send.Config) (*tls.Config, error) {
 
 // shook counts a handshake.
 func (e *Engine) shook(a *dial) {
+	e.pace(a.shook)
 	if a.tls.DidResume {
 		e.conns.ResumedHandshakes++
 		e.resumedNS += a.shook
@@ -70,6 +71,22 @@ func (e *Engine) shook(a *dial) {
 	}
 	e.conns.FullHandshakes++
 	e.fullNS += a.shook
+}
+
+// pace sets the gap between two attempts to connect by how long handshakes take.
+// They cost a processor a millisecond, ours and the server's; where many at once
+// delay the answers that would have returned a connection, still more are asked
+// for, and nothing else gets done. So the gap grows while handshakes take much
+// longer than the shortest, and shrinks while they do not.
+func (e *Engine) pace(ns int64) {
+	if e.shortest == 0 || ns < e.shortest {
+		e.shortest = ns
+	}
+	if ns > 2*e.shortest+1e6 {
+		e.openGap = min(e.openGap/4*5, shakeMost)
+	} else {
+		e.openGap = max(e.openGap/10*9, shakeLeast)
+	}
 }
 
 // negotiated keeps what was agreed with the server.

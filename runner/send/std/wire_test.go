@@ -36,8 +36,11 @@ func TestWire(t *testing.T) {
 		{send.Request{Method: "GET", Path: []byte("/a/é%2F?b=c")}, true, "GET /a/é%2F?b=c HTTP/1.1|Host: test.example|User-Agent: headroom"},
 		{send.Request{Method: "GET", Path: []byte("//a%2Fb/c?"), Fields: []send.Field{field("Accept", "a"), field("accept-ENCODING", "br"), field("Accept", "b")}}, true, "GET //a%2Fb/c? HTTP/1.1|Accept: a|Accept: b|Host: test.example|User-Agent: headroom|accept-ENCODING: br"},
 		{send.Request{Method: "GET", Path: []byte("/")}, false, "GET / HTTP/1.1|Connection: close|Host: test.example|User-Agent: headroom"},
-		{send.Request{Method: "POST", Path: []byte("/"), Body: []byte("abc"), Fields: []send.Field{field("content-type", "text/plain"), field("Content-Length", "77"), field("host", "other"), field("user-agent", "x")}}, true,
-			"POST / HTTP/1.1|Content-Length: 3|Host: other|User-Agent: x|content-type: text/plain"},
+		{
+			send.Request{Method: "POST", Path: []byte("/"), Body: []byte("abc"), Fields: []send.Field{field("content-type", "text/plain"), field("Content-Length", "77"), field("host", "other"), field("user-agent", "x")}},
+			true,
+			"POST / HTTP/1.1|Content-Length: 3|Host: other|User-Agent: x|content-type: text/plain",
+		},
 		{send.Request{Method: "DELETE", Path: []byte("/"), Fields: []send.Field{field("Connection", "close")}}, true, "DELETE / HTTP/1.1|Connection: close|Host: test.example|User-Agent: headroom"},
 		{send.Request{Method: "PUT", Path: []byte("/")}, true, "PUT / HTTP/1.1|Content-Length: 0|Host: test.example|User-Agent: headroom"},
 	} {
