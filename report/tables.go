@@ -171,6 +171,17 @@ func (w *words) trust(t *analyze.Trust) []block {
 	if q := t.OmissionFactor; q != nil {
 		add(w.OmissionFactor, w.four(q, w.significant))
 	}
+	if e := t.OmissionEstimate; e != nil {
+		var parts []string
+		for _, b := range []*analyze.Interval{e.P50, e.P90, e.P99, e.P999} {
+			if b == nil {
+				parts = append(parts, "–")
+				continue
+			}
+			parts = append(parts, w.significant(b[0])+"–"+w.significant(b[1]))
+		}
+		add(w.OmissionEstimate, strings.Join(parts, " / "))
+	}
 	if l := t.LagUS; l != nil {
 		add(w.Lag+" p50 / p90 / p99 / p99"+w.Point+"9 / max", w.four(&l.Quantiles, w.duration)+" / "+w.optional(l.Max, "", w.duration))
 	}

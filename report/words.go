@@ -23,13 +23,13 @@ type words struct {
 	StateIs, StartedAt, Took, ReleaseIs, ModelClosed, UntrustedPlateaus string
 
 	// Table heads.
-	Rule, Measured, Limit, Outcome, Why, Code, Severity, Scope, Says, Step, Kind, Target, Offered, Goodput, Held string
-	Completions, Factor, Backlog, Response, Service, OKResponse, FailedResponse, Requests, Share, Mean           string
-	Clock, Class, Name, Value, AtOrBelow, Status, Error, Connections, Opened, Reused, FullHS, ResumedHS          string
-	Bytes, Attempts, Scheduled, Sent, Lag, LateSends, Arrivals, Law, OmissionFactor, PeakSent, CPU, SharesCPU    string
-	GCPause, Sleeper, Limited, Clamped, Generator, TargetFacts, Changed, Samples, Unit, AtKnee, Source           string
-	Digest, PlanDigest, Comparable, Tool, Seed, Interval, Timeout, Deadline, Shards, RunID, State, Window        string
-	What, TrustOf, LossRatio                                                                                     string
+	Rule, Measured, Limit, Outcome, Why, Code, Severity, Scope, Says, Step, Kind, Target, Offered, Goodput, Held                string
+	Completions, Factor, Backlog, Response, Service, OKResponse, FailedResponse, Requests, Share, Mean                          string
+	Clock, Class, Name, Value, AtOrBelow, Status, Error, Connections, Opened, Reused, FullHS, ResumedHS                         string
+	Bytes, Attempts, Scheduled, Sent, Lag, LateSends, Arrivals, Law, OmissionFactor, OmissionEstimate, PeakSent, CPU, SharesCPU string
+	GCPause, Sleeper, Limited, Clamped, Generator, TargetFacts, Changed, Samples, Unit, AtKnee, Source                          string
+	Digest, PlanDigest, Comparable, Tool, Seed, Interval, Timeout, Deadline, Shards, RunID, State, Window                       string
+	What, TrustOf, LossRatio                                                                                                    string
 
 	// Sentences before tables and below pictures.
 	GatesIntro, FindingsIntro, PicturesIntro, StepsIntro, LatencyIntro, AccountingIntro, TrustIntro string
