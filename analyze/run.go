@@ -16,6 +16,9 @@ type Options struct {
 	Gates   []string // besides those of the plan
 	PeakRPS float64  // production peak, in place of the plan's; 0: the plan's
 	KneeRPS float64  // the service's knee, for what a burst is compared with; 0: not known
+	// Brief leaves out the tests of the arrival process, on which no verdict
+	// rests and which take a third of the time.
+	Brief bool
 }
 
 // Run analyses a run. It depends on nothing but the evidence and the options:

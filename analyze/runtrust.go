@@ -191,6 +191,12 @@ var arrivalCodes = map[string]string{
 // arrivals tests whether the send instants are those of the process that the
 // plan asked for.
 func (r *analysis) arrivals(ev record.Evidence, out *Trust, spared map[int]bool) error {
+	fit := &ArrivalFit{Model: r.header.Arrivals, Verdict: stat.ArrivalsNotTested}
+	out.Arrivals = fit
+	if r.opt.Brief {
+		fit.Reason = "left_out"
+		return nil
+	}
 	rates := map[int]float64{}
 	for i := range r.plateaus {
 		if p := &r.plateaus[i]; !spared[p.Phase] || p.Trust.Verdict != Untrusted {
@@ -206,8 +212,6 @@ func (r *analysis) arrivals(ev record.Evidence, out *Trust, spared map[int]bool)
 			windows = append(windows, stat.ArrivalWindow{ScheduledNS: s.Scheduled, SentNS: s.Sent, Rate: target})
 		}
 	}
-	fit := &ArrivalFit{Model: r.header.Arrivals, Verdict: stat.ArrivalsNotTested}
-	out.Arrivals = fit
 	if len(windows) == 0 {
 		fit.Reason = "no_samples"
 		return nil

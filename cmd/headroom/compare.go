@@ -70,7 +70,7 @@ func compareCommand(std IO) *cli.Command {
 func analyzeAll(paths []string) ([]*analyze.Analysis, error) {
 	out := make([]*analyze.Analysis, len(paths))
 	errs := make([]error, len(paths))
-	inParallel(len(paths), func(i int) { out[i], _, errs[i] = analyzeFile(paths[i], analyze.Options{}) })
+	inParallel(len(paths), func(i int) { out[i], _, errs[i] = analyzeFile(paths[i], analyze.Options{Brief: true}) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, err

@@ -117,7 +117,7 @@ func orNothing(near string) string {
 func analyzeHistory(std IO, paths []string, quiet bool) []*analyze.Analysis {
 	out := make([]*analyze.Analysis, len(paths))
 	errs := make([]error, len(paths))
-	inParallel(len(paths), func(i int) { out[i], _, errs[i] = analyzeFile(paths[i], analyze.Options{}) })
+	inParallel(len(paths), func(i int) { out[i], _, errs[i] = analyzeFile(paths[i], analyze.Options{Brief: true}) })
 	for i, err := range errs {
 		if err != nil && !quiet {
 			fmt.Fprintf(std.Err, "left out %s: %v\n", paths[i], err)

@@ -304,6 +304,12 @@ func (h *Histogram) QuantileUS(q float64) float64 {
 // CountAbove is how many values lie in buckets wholly above us microseconds.
 func (h *Histogram) CountAbove(us float64) uint64 {
 	var above uint64
+	if h != nil && h.dense != nil && us >= 0 && us < float64(h.maxUS) {
+		for _, n := range h.dense[min(BucketIndex(int64(us))+1, len(h.dense)):] {
+			above += n
+		}
+		return above
+	}
 	h.Each(func(b Bucket) bool {
 		if low, _ := BucketRange(b.Index); float64(low) > us {
 			above += b.Count
