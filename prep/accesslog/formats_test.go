@@ -214,6 +214,28 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestMixedFormats: what one format leaves behind does not keep the next from
+// being read.
+func TestMixedFormats(t *testing.T) {
+	p := NewParser(nil)
+	var e Entry
+	for round := range 3 {
+		for _, c := range formatCases {
+			var reason Reason
+			for _, l := range c.lines {
+				reason = p.Parse([]byte(l), &e)
+			}
+			if reason != "" {
+				t.Errorf("round %d, %s: refused: %s", round, c.name, reason)
+				continue
+			}
+			if d := cmp.Diff(c.want, words3(&e), cmp.AllowUnexported(want{})); d != "" {
+				t.Errorf("round %d, %s: -want +got:\n%s", round, c.name, d)
+			}
+		}
+	}
+}
+
 func TestTailOfWholeNumbers(t *testing.T) {
 	for _, c := range []struct {
 		value string

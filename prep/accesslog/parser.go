@@ -54,7 +54,9 @@ func (p *Parser) Parse(line []byte, e *Entry) Reason {
 		return p.try(line, e)
 	}
 	if line[0] == '#' {
-		p.w3c.directive(line)
+		if p.w3c.directive(line) { // the file says itself what it is
+			p.front(p.index(p.w3c))
+		}
 		return Directive
 	}
 	if line = unwrap(line); len(line) == 0 {
@@ -72,7 +74,7 @@ func (p *Parser) Parse(line []byte, e *Entry) Reason {
 		}
 		return reason
 	}
-	if reason == Unrecognised && p.table.header(line) {
+	if p.table.header(line) {
 		return Directive
 	}
 	if reason == Unrecognised && looksLikeLog(line) {
@@ -88,34 +90,30 @@ func (p *Parser) Parse(line []byte, e *Entry) Reason {
 // the format.
 func (p *Parser) try(line []byte, e *Entry) Reason {
 	var why Reason = Unrecognised
-	first := 0
-	if len(p.w3c.fields) > 0 && p.given == nil && line[0] != '{' && p.readers[0] != Reader(p.w3c) { // the file says so itself
-		first = p.index(p.w3c)
-		p.flush()
-		p.readers[0], p.readers[first] = p.readers[first], p.readers[0]
-		first = 0
-	}
-	for i := first; i < len(p.readers); i++ {
+	for i := range p.readers {
 		e.reset()
 		reason := p.readers[i].Parse(line, e)
 		if reason == "" {
-			if i > 0 {
-				p.flush()
-				r := p.readers[i]
-				copy(p.readers[1:i+1], p.readers[:i])
-				p.readers[0] = r
-			}
+			p.front(i)
 			p.hits++
 			return ""
 		}
 		if why == Unrecognised {
 			why = reason
 		}
-		if p.readers[i] == Reader(p.w3c) && p.w3c.fields != nil {
-			return reason // named columns: no guessing
-		}
 	}
 	return why
+}
+
+// front makes a reader the first to be asked.
+func (p *Parser) front(i int) {
+	if i == 0 {
+		return
+	}
+	p.flush()
+	r := p.readers[i]
+	copy(p.readers[1:i+1], p.readers[:i])
+	p.readers[0] = r
 }
 
 func (p *Parser) index(r Reader) int {

@@ -16,8 +16,8 @@ type w3c struct {
 // Name implements Reader.
 func (*w3c) Name() string { return "w3c" }
 
-// directive takes a line that begins with #.
-func (r *w3c) directive(line []byte) {
+// directive takes a line that begins with # and reports whether it names fields.
+func (r *w3c) directive(line []byte) bool {
 	switch {
 	case bytes.HasPrefix(line, []byte("#Software:")):
 		r.millis = bytes.Contains(line, []byte("Microsoft"))
@@ -33,7 +33,9 @@ func (r *w3c) directive(line []byte) {
 			r.fields = append(r.fields, r.fieldOf(string(name)))
 		}
 		r.sep = 0
+		return true
 	}
+	return false
 }
 
 func (r *w3c) fieldOf(name string) field {
@@ -76,6 +78,17 @@ func (r *w3c) Parse(line []byte, e *Entry) Reason {
 	if r.fields == nil {
 		return r.bare(line, e)
 	}
+	reason := r.named(line, e)
+	if reason != "" { // CloudFront's behind another log
+		e.reset()
+		if r.bare(line, e) == "" {
+			return ""
+		}
+	}
+	return reason
+}
+
+func (r *w3c) named(line []byte, e *Entry) Reason {
 	if r.sep == 0 {
 		if r.sep = ' '; bytes.IndexByte(line, '\t') >= 0 {
 			r.sep = '\t'
@@ -92,7 +105,11 @@ func (r *w3c) Parse(line []byte, e *Entry) Reason {
 			}
 			return TooMany
 		}
-		if reason := r.cols.set(r.fields[n], v, e); reason != "" {
+		f := r.fields[n]
+		if f == fieldMillis && bytes.IndexByte(v, '.') >= 0 {
+			f = fieldSeconds
+		}
+		if reason := r.cols.set(f, v, e); reason != "" {
 			return reason
 		}
 	}

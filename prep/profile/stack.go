@@ -126,7 +126,7 @@ func (s *stack) renumber(k *keys) {
 	}
 	slices.SortFunc(visited, func(a, b *slot) int { return cmp.Compare(a.last, b.last) })
 	size := 64
-	for size < 4*(len(visited)+1) {
+	for size < 8*(len(visited)+1) {
 		size *= 2
 	}
 	s.tree = make([]int32, size)
