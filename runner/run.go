@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"headroom/analyze"
 	"headroom/runner/plan"
@@ -31,9 +32,12 @@ type Config struct {
 	Pacing   int64 // ns, closed model
 	Think    int64 // ns, closed model
 
-	Rules    []plan.Abort        // that end the run early
-	Progress func(Status)        // called on the loop once an interval; must not block
-	Abort    func(Status) string // a reason to end the run, or ""
+	Rules []plan.Abort // that end the run early
+	// OwnThread keeps Record on one thread of the system, for engines that send
+	// on the calling one, and tells a Watch that has a method ThisThread.
+	OwnThread bool
+	Progress  func(Status)        // called on the loop once an interval; must not block
+	Abort     func(Status) string // a reason to end the run, or ""
 }
 
 // Status is what a run can say of itself at an interval's end.
@@ -68,6 +72,13 @@ type run struct {
 // sending stops, what is in flight is drained, and the run ends as interrupted;
 // when hard is cancelled, it ends at once. The sink is not closed.
 func (cfg Config) Record(soft, hard context.Context) record.End {
+	if cfg.OwnThread {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if w, ok := cfg.Watch.(interface{ ThisThread() }); ok {
+			w.ThisThread()
+		}
+	}
 	r := &run{Config: cfg}
 	if r.Arrivals == nil {
 		r.Arrivals = func(s Span, phase int) (schedule.Arrivals, error) {

@@ -10,6 +10,7 @@ import (
 func commands(std IO) []*cli.Command {
 	return []*cli.Command{
 		demoCommand(std),
+		findCommand(std),
 		initCommand(std),
 		checkCommand(std),
 		runCommand(std),

@@ -11,6 +11,7 @@ other gates, years later.
 # First steps
 
 	headroom demo             the whole story in under 90 s, on a built-in service whose capacity is known
+	headroom find URL         how much can the service at this address take? No plan needed
 	headroom init shop.yaml   a commented plan to start from
 	headroom check shop.yaml  is the plan valid, what will it do, does each request work?
 	headroom run shop.yaml    record one run; the last line printed is the evidence file
@@ -58,6 +59,12 @@ markdown chooses how.
 		A step run against the built-in service, its analysis and its report.
 		It prints the true capacity beside the one it found. --quick takes
 		under 25 s, for a wider interval.
+
+	find URL [--peak RPS] [--timeout D] [--within D] [-o DIR] [--print-plan]
+		Needs no plan: doubles the rate until something gives, climbs a ladder
+		around that rate and past it, analyses and reports, in about the time
+		given (6m). At a few requests per second that is not enough for a
+		narrow interval; it then says how long it would take.
 
 	init [FILE]
 		Writes a commented plan, headroom.yaml unless a name is given; - is

@@ -23,9 +23,6 @@ func loadPlan(file string, std IO) (*plan.Plan, error) {
 	case err != nil:
 		return nil, &exitError{exitUsage, err}
 	}
-	if len(p.Abort) > 0 {
-		return nil, usagef("%s: abort is not supported yet by this version; delete it", file)
-	}
 	if err := soakRate(p, filepath.Dir(file)); err != nil {
 		return nil, err
 	}

@@ -160,7 +160,7 @@ func recordRun(ctx context.Context, std IO, p *plan.Plan, o recordOptions) (path
 	line := newProgress(std.Err, o.progress && !o.quiet, h)
 	cfg := runner.Config{
 		Header: h, Facts: facts, Script: script, Traffic: traffic, Engine: engine, Sink: page.sink(rec), Watch: watch,
-		Arrivals: runner.ArrivalsOf(p, h.Seed), Progress: func(s runner.Status) {
+		Arrivals: runner.ArrivalsOf(p, h.Seed), Rules: p.Abort, OwnThread: useLoop(t.config(p)), Progress: func(s runner.Status) {
 			line.show(s)
 			page.show(s)
 		},

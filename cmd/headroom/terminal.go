@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -48,57 +49,96 @@ func wantColor(std IO) bool {
 	return isTerminal(std.Out) && t != "dumb"
 }
 
-// progress is the one line that a terminal shows while a run goes on.
+// progress is the one line that a terminal shows while a run goes on. It is
+// drawn by a goroutine of its own, so that the sending loop never waits for a
+// terminal; what comes while it draws is shown the next time.
 type progress struct {
-	w     io.Writer
-	h     record.Header
-	drawn bool
+	w    io.Writer
+	in   chan runner.Status
+	done chan struct{}
 }
 
 func newProgress(w io.Writer, wanted bool, h record.Header) *progress {
 	if !wanted || !isTerminal(w) {
-		w = nil
+		return &progress{}
 	}
-	return &progress{w: w, h: h}
+	p := &progress{w: w, in: make(chan runner.Status, 16), done: make(chan struct{})}
+	go p.draw(runner.NewTracker(h))
+	return p
 }
 
-// show draws the line. It is called on the sending loop once an interval and
-// writes at most a few hundred bytes.
+// show takes the state of the run at an interval's end. It never blocks.
 func (p *progress) show(s runner.Status) {
-	if p.w == nil {
+	if p.in == nil {
 		return
 	}
-	c := s.Counters
-	elapsed := time.Duration(s.AtNS).Round(time.Second)
-	inPhase := float64(s.AtNS-s.Phase.StartNS) / 1e9
-	var errs uint64
-	for o, n := range c.By {
-		if record.Outcome(o) != record.OK && record.Outcome(o) != record.Shed {
-			errs += n
+	select {
+	case p.in <- s:
+	default:
+	}
+}
+
+func (p *progress) draw(t *runner.Tracker) {
+	defer close(p.done)
+	drawn := false
+	for s := range p.in {
+		t.Add(s)
+		if len(p.in) > 0 {
+			continue
 		}
+		line := glanceLine(t.Glance(s))
+		if width := terminalWidth(p.w); len([]rune(line)) >= width {
+			line = string([]rune(line)[:width-1])
+		}
+		drawn = true
+		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 	}
-	what := string(s.Phase.Kind)
-	if s.Phase.Step >= 0 {
-		what = fmt.Sprintf("%s %d", s.Phase.Kind, s.Phase.Step)
-	}
-	line := fmt.Sprintf("%s  %s  target %.0f/s  offered %.0f/s  good %.0f/s  shed %d  errors %d  in flight %d",
-		elapsed, what, s.Phase.TargetRPS, rate(c.Scheduled, inPhase), rate(c.By[record.OK], inPhase), c.By[record.Shed], errs, s.InFlight)
-	if width := terminalWidth(p.w); len(line) >= width {
-		line = line[:width-1]
-	}
-	p.drawn = true
-	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-}
-
-func rate(n uint64, seconds float64) float64 {
-	if seconds <= 0 {
-		return 0
-	}
-	return float64(n) / seconds
-}
-
-func (p *progress) clear() {
-	if p.w != nil && p.drawn {
+	if drawn {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
+}
+
+// clear ends the line.
+func (p *progress) clear() {
+	if p.in != nil {
+		close(p.in)
+		<-p.done
+	}
+}
+
+// glanceLine says the most important first, since a narrow terminal cuts it.
+func glanceLine(g runner.Glance) string {
+	what := string(g.Phase.Kind)
+	if g.Phase.Step >= 0 && g.Phase.Kind != record.Drain {
+		what = fmt.Sprintf("%s %d", g.Phase.Kind, g.Phase.Step)
+	}
+	line := fmt.Sprintf("%s %s  offered %.0f  sent %.0f  good %.0f/s", g.Elapsed.Round(time.Second), what, g.Offered, g.Sent, g.Goodput)
+	if g.Shed > 0 {
+		line += fmt.Sprintf("  shed %.0f/s", g.Shed)
+	}
+	line += fmt.Sprintf("  errors %.0f/s  p99 %s, service %s, lag %s  in flight %d",
+		g.Errors, micros(g.Response), micros(g.Service), micros(g.Lag), g.InFlight)
+	if g.Trust != "" {
+		line += "  " + g.Trust
+		if len(g.Reasons) > 0 {
+			line += " (" + strings.Join(g.Reasons, ", ") + ")"
+		}
+	}
+	if g.Knee != nil {
+		line += fmt.Sprintf("  knee near %.0f/s", *g.Knee)
+	}
+	return line
+}
+
+// micros writes microseconds for people.
+func micros(us *float64) string {
+	switch {
+	case us == nil:
+		return "-"
+	case *us >= 1e6:
+		return fmt.Sprintf("%.3g s", *us/1e6)
+	case *us >= 1000:
+		return fmt.Sprintf("%.3g ms", *us/1000)
+	}
+	return fmt.Sprintf("%.0f µs", *us)
 }

@@ -14,8 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func threadID() int { return unix.Gettid() }
-
 // tree writes files into a new directory.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()

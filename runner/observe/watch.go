@@ -66,6 +66,10 @@ func (w *Watch) Stop() { w.stop.Do(w.sleeper.close) }
 // sent: the one whose waiting for a processor counts.
 func (w *Watch) SetThread(id int) { w.thread.Store(int64(id)) }
 
+// ThisThread is SetThread with the calling thread, which the caller must be
+// locked to. Where threads have no ids it does nothing.
+func (w *Watch) ThisThread() { w.SetThread(thisThread()) }
+
 // Sample says how the generator was since the sample before, or since the
 // start. Numbers that the system does not tell are 0, MachineBusy is NaN.
 func (w *Watch) Sample() record.Generator {

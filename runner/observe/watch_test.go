@@ -71,7 +71,7 @@ func TestWatchOfThisProcess(t *testing.T) {
 	defer w.Stop()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	w.SetThread(threadID())
+	w.ThisThread()
 	w.Sample()
 	runtime.GC()
 	for end := time.Now().Add(30 * time.Millisecond); time.Now().Before(end); {
@@ -114,7 +114,7 @@ func TestFactsOfThisMachine(t *testing.T) {
 func BenchmarkSample(b *testing.B) {
 	w := StartWatch()
 	defer w.Stop()
-	w.SetThread(threadID())
+	w.ThisThread()
 	for b.Loop() {
 		w.Sample()
 	}

@@ -2,4 +2,4 @@
 
 package observe
 
-func threadID() int { return 0 }
+func thisThread() int { return 0 }

@@ -1,0 +1,5 @@
+package observe
+
+import "golang.org/x/sys/unix"
+
+func thisThread() int { return unix.Gettid() }
