@@ -25,6 +25,7 @@ func commands(std IO) []*cli.Command {
 		mergeCommand(std),
 		serveCommand(std),
 		pushCommand(std),
+		prepCommand(std),
 		recoverCommand(std),
 		targetCommand(std),
 		versionCommand(std),

@@ -23,7 +23,7 @@ var mayImport = []struct {
 	{"analyze/stat/queueing", "formulas of queueing theory", nil},
 	{"analyze", "evidence in, answer out: no file, no clock, no run", []string{"store/record", "analyze/stat"}},
 	{"runner/schedule", "arrivals are pure data", nil},
-	{"runner/plan", "a file, read; the options of the built-in service are its own", []string{"store/record", "runner/sim", "runner/schedule"}},
+	{"runner/plan", "a file, read; the options of the built-in service are its own, and a profile knows how to read itself", []string{"store/record", "runner/sim", "runner/schedule", "prep/profile"}},
 	{"runner/send", "the interface of sending", []string{"store/record"}},
 	{"runner/send/loop", "one way of sending", []string{"store/record", "runner/send"}},
 	{"runner/send/std", "the other way of sending", []string{"store/record", "runner/send"}},
@@ -34,7 +34,9 @@ var mayImport = []struct {
 	{"runner/live", "a run seen from outside while it goes on", []string{"store/record"}},
 	{"runner", "one run, from plan to records; the sink is an interface", []string{"store/record", "analyze", "runner/plan", "runner/schedule", "runner/send", "runner/tally"}},
 	{"prep/foreign", "other tools' files in, evidence out, counted by the runner's own tally", []string{"store/record", "runner/tally"}},
-	{"prep/profile", "logs in, distributions out", []string{"analyze/stat"}},
+	{"prep/accesslog", "a line in, a request out", nil},
+	{"prep/profile", "logs in, distributions out", []string{"analyze/stat", "prep/accesslog"}},
+	{"prep/realism", "a plan's facts beside a profile's: pure", []string{"analyze/stat", "prep/profile"}},
 	{"report/plot", "values in, pictures out", []string{"store/record"}},
 	{"report", "an analysis, told", []string{"analyze", "store/record", "report/plot"}},
 	{"report/web", "a handler over an interface that it declares itself", []string{"analyze", "store/record", "report", "report/plot"}},
@@ -54,6 +56,7 @@ var importers = map[string][]string{
 	"github.com/prometheus/common":            {"runner/observe"},
 	"github.com/klauspost/compress":           {"prep/profile"},
 	"github.com/axiomhq/hyperloglog":          {"prep/profile"},
+	"github.com/google/renameio":              {"cmd/headroom"},
 }
 
 // Only these may read the clock: the rim of the house.
