@@ -192,7 +192,8 @@ func importPoints(in io.Reader, o foreign.Options, dir string, say func(string, 
 	var paths []string
 	for i := range points {
 		p := &points[i]
-		path := filepath.Join(dir, runID(p.Name, o.Started)+".point.json")
+		p.Imported = o.Started.UTC().Format(time.RFC3339)
+		path := filepath.Join(dir, runID(p.Name, o.Started)+pointSuffix)
 		err := writeWhole(path, func(w io.Writer) error {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")

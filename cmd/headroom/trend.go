@@ -52,11 +52,15 @@ func trendCommand(std IO) *cli.Command {
 			if _, err := analyze.Trend(nil, opt); err != nil {
 				return &exitError{exitUsage, err}
 			}
-			paths, err := historyFiles(std, dir, c.String("name"), c.String("since"), c.Bool("quiet"))
+			points, err := pointHistory(std, dir, c.String("name"), c.String("since"), c.Bool("quiet"))
 			if err != nil {
 				return err
 			}
-			t, err := analyze.Trend(analyzeHistory(std, paths, c.Bool("quiet")), opt)
+			paths, err := historyFiles(std, dir, c.String("name"), c.String("since"), c.Bool("quiet"))
+			if err != nil && (len(points) == 0 || c.String("name") == "") {
+				return err
+			}
+			t, err := analyze.Trend(append(analyzeHistory(std, paths, c.Bool("quiet")), points...), opt)
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}

@@ -35,7 +35,8 @@ type Point struct {
 	Name         string         `json:"name"`
 	Release      string         `json:"release"`
 	Model        record.Model   `json:"model"`
-	At           string         `json:"at,omitempty"` // as the file says, "" where it does not
+	At           string         `json:"at,omitempty"` // as the file says, RFC 3339; "" where it does not
+	Imported     string         `json:"imported"`     // RFC 3339, set by whoever keeps the point
 	DurationS    *float64       `json:"duration_s"`
 	RequestedRPS *float64       `json:"requested_rps"`
 	AchievedRPS  *float64       `json:"achieved_rps"`

@@ -61,7 +61,7 @@ func TestPointTruth(t *testing.T) {
 		{"stall/vegeta_open.hdrplot.txt", "vegeta-hdrplot", 2000, none, none, 0.5, 5510.499, foreign.Interpolated, "achieved_rps", none, none, none},
 		{"wrk2/polis_get_R1100.txt", "wrk", 65409, 1090.11, 232704, 0.5, 16911, "", "", 1100, 56392, 60},
 		{"wrk2/polis_get_R6500_overload.txt", "wrk", none, 5830.28, 12353536, 0, 0, "", "requested_rps", none, 0, 120},
-		{"wrk2/polis_put_R26000_120s.txt", "wrk", none, 25948.26, 1591296, 0, 0, "", "", 26000, 0, 120},
+		{"wrk2/polis_put_R26000_120s.txt", "wrk", none, 25948.26, 1591296, 0.99, 1.45e6, foreign.Rounded, "", 26000, 0, 120},
 		{"wrk2/polis_put_R60000_ok.txt", "wrk", none, 59977.79, 5228, 0, 0, "", "requested_rps", none, 0, 30},
 		{"wrk2/readme_R2000_spectrum.txt", "wrk", none, 2000.28, 12496, 0, 0, "", "requested_rps", none, 0, none},
 		{"locust/bitcoin_api_stats_history_first23.csv", "locust-stats", none, none, none, 0, 0, "", "latency.service.p99", none, none, none},

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // eachLine calls visit with every line.
@@ -224,7 +225,7 @@ func readLocustStats(in *bufio.Reader) ([]Point, error) {
 	}
 	if history {
 		if at, ok := parseInstant(find(header, 0, "Timestamp").of(row), 1e9); ok {
-			p.At = fmt.Sprint(at / 1e9)
+			p.At = time.Unix(0, at).UTC().Format(time.RFC3339)
 		}
 		p.Cautions = append(p.Cautions, fmt.Sprintf("a history of %d rows, of which the last was taken; its percentiles cover the last 10 s, are rounded, and are not percentiles of the run: left out", rows))
 	} else {

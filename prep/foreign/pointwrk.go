@@ -2,8 +2,11 @@ package foreign
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -121,11 +124,10 @@ func (w *wrkReader) number(line string) {
 		if err != nil || err2 != nil {
 			return
 		}
-		// The spectrum is finer than the short list before it.
-		if !w.grid {
-			w.grid = true
-			w.d.Values = nil
-		}
+		// The spectrum is finer than the short list before it, but has a grid
+		// of its own: p99 is in the list only.
+		w.grid = true
+		w.d.Values = slices.DeleteFunc(w.d.Values, func(v PointValue) bool { return math.Abs(v.Quantile-q) < 1e-9 && v.How == Rounded })
 		w.d.value(100*q, ms*1e3, BucketEdge)
 		return
 	}
@@ -152,9 +154,9 @@ func (w *wrkReader) finish() {
 	p := w.cur
 	for i := range p.Latency {
 		d := &p.Latency[i]
+		slices.SortStableFunc(d.Values, func(a, b PointValue) int { return cmp.Compare(a.Quantile, b.Quantile) })
 		if d.Count != nil && p.Requests != nil && *d.Count < *p.Requests {
-			p.Cautions = append(p.Cautions, fmt.Sprintf("the distribution holds %d of %d requests: those of the calibration are not in it", *d.Count, *p.Requests))
-			break
+			p.Cautions = append(p.Cautions, fmt.Sprintf("the distribution %s holds %d of %d requests: those of the calibration are not in it", d.Kind, *d.Count, *p.Requests))
 		}
 	}
 	if p.RequestedRPS != nil && *p.AchievedRPS < 0.97**p.RequestedRPS {
