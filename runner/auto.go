@@ -223,7 +223,7 @@ func (s *autoScript) begin() *record.Note {
 	if s.ladder != nil {
 		before = s.ladder.plateau
 	}
-	s.ladder = &stepScript{load: load, drain: max(s.load.DrainNS, 1), stage: climbing, plateau: before, first: before, definite: true}
+	s.ladder = &stepScript{load: load, drain: max(s.load.DrainNS, 1), stage: climbing, plateau: before, first: before, definite: s.within > 0}
 	s.ladders++
 	if s.within > 0 {
 		s.ladder.lengths = s.lengths(below)

@@ -28,8 +28,8 @@ type stepScript struct {
 	// lengths is how long a plateau at a rate lasts, and settles, in ns; nil:
 	// as the load says.
 	lengths func(rate float64) (plateau, settle int64)
-	// definite means that plateaus of which nothing can be said, because too
-	// few requests fell on them, do not end the ladder.
+	// definite means that plateaus of which nothing can be said do not end the
+	// ladder: too few requests fell on them, or the machine disturbed them.
 	definite bool
 }
 
@@ -141,7 +141,7 @@ func (s *stepScript) span(kind record.PhaseKind, rate, multiple float64) Span {
 // gaveOut reports whether the service, or the generator, did not hold.
 func gaveOut(p analyze.Plateau) bool {
 	held := analyze.Classify(&p, 0).Held
-	return held != nil && !*held || p.Trust.Verdict == analyze.Untrusted
+	return held != nil && !*held || p.Trust.Verdict == analyze.Untrusted && !analyze.Disturbed(p)
 }
 
 // rate is the next rung of the ladder.
@@ -163,8 +163,8 @@ func (s *stepScript) stop(plateaus []analyze.Plateau, next float64) (bool, strin
 	}
 	plateaus = plateaus[min(s.first, len(plateaus)):]
 	first := analyze.FirstNotHeld(plateaus)
-	if s.definite && first >= 0 && !slices.ContainsFunc(plateaus[first:], gaveOut) {
-		return false, ""
+	if s.definite {
+		first = slices.IndexFunc(plateaus, gaveOut)
 	}
 	if first >= 0 && len(plateaus)-first > s.load.StopAfter {
 		return true, fmt.Sprintf("plateau %d did not hold, %d more followed", s.first+first, s.load.StopAfter)
