@@ -16,7 +16,7 @@ import (
 type call struct {
 	waiting
 	c       *conn
-	again   bool // the connection has given an answer before
+	guard   bool // the connection may have been closed since it was used or made
 	fresh   bool // the first request of its connection
 	began   int64
 	http    *http.Request
@@ -137,7 +137,7 @@ func (c *call) unprocessed() bool {
 	if c.c.h2 {
 		return neverProcessed(c.err)
 	}
-	return c.again && c.sent.Load() == 0 && c.c.cc.Err() != nil
+	return c.guard && c.sent.Load() == 0 && c.c.cc.Err() != nil
 }
 
 // dispatch hands a call to a worker.
@@ -166,7 +166,8 @@ func (e *Engine) send(c *conn, w waiting) {
 	c.used++
 	c.busy++
 	last := !e.cfg.KeepAlive || c.limit > 0 && c.used >= c.limit
-	a := &call{waiting: w, c: c, again: c.served > 0, fresh: c.used == 1, began: e.Now(), deadline: never}
+	a := &call{waiting: w, c: c, fresh: c.used == 1, began: e.Now(), deadline: never}
+	a.guard = c.served > 0 || a.began-c.doneAt > promptClose
 	a.http, a.payload = e.newRequest(w.req, last)
 	c.leaving = c.leaving || a.http.Close
 	var ctx context.Context

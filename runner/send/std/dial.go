@@ -23,6 +23,7 @@ type dial struct {
 	tls      *tls.ConnectionState
 	above    *tls.Conn // HTTP/2 over TLS
 	shook    int64     // ns of the handshake
+	made     int64     // when the connection was usable
 	conn     *conn
 	places   int
 	err      error
@@ -194,7 +195,7 @@ func (e *Engine) connect(a *dial) {
 			return
 		}
 	}
-	a.conn, a.places = c, 1
+	a.conn, a.places, a.made = c, 1, e.Now()
 	if c.h2 {
 		a.places = max(cc.Available(), 1)
 	}
@@ -255,12 +256,12 @@ func (e *Engine) dialled(a *dial) {
 		return
 	}
 	c := a.conn
-	c.doneAt = e.Now()
+	c.doneAt = a.made
 	e.known[c] = true
 	e.perConn = a.places
 	e.negotiated(a)
 	if c.h2 {
-		c.idleUntil = until(c.doneAt, c.idleFor)
+		c.idleUntil = until(e.Now(), c.idleFor)
 		e.multi = append(e.multi, c)
 	}
 	if e.line.n > 0 && c.cc.Reserve() == nil {
@@ -268,9 +269,13 @@ func (e *Engine) dialled(a *dial) {
 		return
 	}
 	if e.line.n > 0 || c.cc.Err() != nil {
+		e.drop(c)
+		if e.line.n > 0 && e.Now()-a.made > promptClose && e.line.first().back < maxBack {
+			e.line.at(0).back++ // closed as idle, because we were late to use it
+			return
+		}
 		// It accepted and closed, and that is its answer to the request that
 		// asked for the connection.
-		e.drop(c)
 		kind := kindOfDial(a.why())
 		if over := c.wire.over(); over != nil && kindOf(over, false) == record.ErrTLS {
 			kind = record.ErrTLS
@@ -279,6 +284,6 @@ func (e *Engine) dialled(a *dial) {
 		return
 	}
 	if !c.h2 {
-		e.toIdle(c, c.doneAt)
+		e.toIdle(c, e.Now())
 	}
 }

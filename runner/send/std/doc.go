@@ -37,7 +37,8 @@
 // A ClientConn never sends a request again, and neither does this package. A
 // request of which the server cannot have processed anything goes back to its
 // place in line, as never sent, and counts once: one of which no byte was
-// written because its connection turned out to be closed, and over HTTP/2 one
+// written because its connection turned out to be closed (a new connection that
+// the server closes within 20 ms apart: that is its answer), and over HTTP/2 one
 // that the server refused by GOAWAY with a lower last stream or by
 // REFUSED_STREAM, which both promise that it was not processed (RFC 9113, 8.7).
 // A request that comes back 16 times ends as closed or reset.

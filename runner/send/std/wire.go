@@ -52,7 +52,7 @@ func newWire(raw net.Conn, d *dialer) *wire {
 
 func (w *wire) Write(b []byte) (int, error) {
 	if c := w.call.Load(); c != nil && c.sent.Load() == 0 {
-		if c.again && w.sys != nil && hungUp(w.sys) {
+		if c.guard && w.sys != nil && hungUp(w.sys) {
 			return 0, errHungUp
 		}
 		c.sent.Store(w.now())
