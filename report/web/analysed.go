@@ -82,7 +82,7 @@ func (s *Server) readable(ctx context.Context, key string) (*Entry, error) {
 // analysis analyses a run, or remembers that it did.
 func (s *Server) analysis(ctx context.Context, e *Entry) (*analysed, error) {
 	return s.analyses.get(ctx, e.Version, func() (*analysed, int64, error) {
-		a, err := s.analyse(ctx, e)
+		a, err := s.analyse(ctx, e, false)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -95,13 +95,14 @@ func (s *Server) analysis(ctx context.Context, e *Entry) (*analysed, error) {
 	})
 }
 
-// analyse opens the evidence, reads it and closes it.
-func (s *Server) analyse(ctx context.Context, e *Entry) (*analyze.Analysis, error) {
+// analyse opens the evidence, reads it and closes it. A brief analysis lacks what
+// no verdict depends on.
+func (s *Server) analyse(ctx context.Context, e *Entry, brief bool) (*analyze.Analysis, error) {
 	ev, err := s.cfg.Library.Open(ctx, *e)
 	if err != nil {
 		return nil, err
 	}
-	a, err := analyze.Run(ev, analyze.Options{})
+	a, err := analyze.Run(ev, analyze.Options{Brief: brief})
 	if closed := ev.Close(); err == nil {
 		err = closed
 	}
@@ -140,7 +141,7 @@ func (s *Server) WarmOnce(ctx context.Context) {
 			continue
 		}
 		_, err := s.digests.get(ctx, e.Version, func() (*summary, int64, error) {
-			a, err := s.analyse(ctx, e)
+			a, err := s.analyse(ctx, e, true)
 			if err != nil {
 				if ctx.Err() != nil {
 					return nil, 0, ctx.Err()

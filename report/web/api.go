@@ -2,12 +2,14 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"headroom/analyze"
 )
@@ -207,13 +209,14 @@ func (s *Server) apiLive(w http.ResponseWriter, r *http.Request) error {
 // apiPage describes the API to people.
 func (s *Server) apiPage(w http.ResponseWriter, _ *http.Request, p *pageOf) error {
 	var doc struct {
-		Paths map[string]map[string]struct {
-			Summary    string `json:"summary"`
-			Parameters []struct {
-				Name string `json:"name"`
-				In   string `json:"in"`
-			} `json:"parameters"`
-		} `json:"paths"`
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	type operation struct {
+		Summary    string `json:"summary"`
+		Parameters []struct {
+			Name string `json:"name"`
+			In   string `json:"in"`
+		} `json:"parameters"`
 	}
 	if err := json.Unmarshal(openAPI, &doc); err != nil {
 		return err
@@ -221,7 +224,14 @@ func (s *Server) apiPage(w http.ResponseWriter, _ *http.Request, p *pageOf) erro
 	type call struct{ Method, Path, Says, Query string }
 	var calls []call
 	for path, methods := range doc.Paths {
-		for m, o := range methods {
+		for m, raw := range methods {
+			if m == "parameters" { // of all methods
+				continue
+			}
+			var o operation
+			if err := json.Unmarshal(raw, &o); err != nil {
+				return err
+			}
 			c := call{Method: m, Path: path, Says: o.Summary}
 			for _, q := range o.Parameters {
 				if q.In == "query" {
@@ -232,10 +242,7 @@ func (s *Server) apiPage(w http.ResponseWriter, _ *http.Request, p *pageOf) erro
 		}
 	}
 	slices.SortFunc(calls, func(a, b call) int {
-		if a.Path != b.Path {
-			return map[bool]int{true: -1, false: 1}[a.Path < b.Path]
-		}
-		return map[bool]int{true: -1, false: 1}[a.Method < b.Method]
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
 	})
 	p.Title, p.Where, p.Data = "API", "api", calls
 	return p.show(w, "api", http.StatusOK)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"headroom/analyze"
+	"headroom/report"
 )
 
 // most runs on one side of a comparison, and in a trend.
@@ -19,58 +20,70 @@ const (
 type compareData struct {
 	Runs      []Entry // to choose from, the latest first
 	Base, New map[string]bool
-	C         *analyze.Comparison
+	P         *report.Parts // nil: nothing is chosen yet
+	Pictures  []shown
+	Files     []fileLink
 	Force     bool
 	Diff      string // address of the diff of the first runs
-	JSON      string
 }
 
-func sides(q url.Values) (base, new []string, err error) {
-	base, new = q["base"], q["new"]
-	if len(base) > maxSide || len(new) > maxSide {
-		return nil, nil, badRequest("at most %d runs a side", maxSide)
+// comparison is a comparison with what it was made of.
+type comparison struct {
+	c         *analyze.Comparison
+	base, new []*analyze.Analysis
+}
+
+// brief analyses a run for comparisons and trends, or uses its whole analysis
+// where that is there.
+func (s *Server) brief(ctx context.Context, e *Entry) (*analyze.Analysis, error) {
+	if a, ok := s.analyses.peek(e.Version); ok {
+		return a.a, nil
 	}
-	return base, new, nil
-}
-
-// sidesOf analyses both sides of a comparison.
-func (s *Server) sidesOf(ctx context.Context, base, new []string) (b, n []*analyze.Analysis, err error) {
-	for _, side := range []struct {
-		keys []string
-		out  *[]*analyze.Analysis
-	}{{base, &b}, {new, &n}} {
-		for _, k := range side.keys {
-			e, err := s.readable(ctx, k)
-			if err != nil {
-				return nil, nil, err
-			}
-			a, err := s.analysis(ctx, e)
-			if err != nil {
-				return nil, nil, err
-			}
-			*side.out = append(*side.out, a.a)
+	a, err := s.analyses.get(ctx, e.Version+"\x00brief", func() (*analysed, int64, error) {
+		a, err := s.analyse(ctx, e, true)
+		if err != nil {
+			return nil, 0, err
 		}
-	}
-	return b, n, nil
-}
-
-func (s *Server) compared(r *http.Request) (*analyze.Comparison, error) {
-	base, new, err := sides(r.URL.Query())
+		s.digests.put(e.Version, summaryOf(a), 1)
+		return &analysed{a: a}, 128 << 10, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if len(base) == 0 || len(new) == 0 {
+	return a.a, nil
+}
+
+func (s *Server) compared(r *http.Request) (*comparison, error) {
+	q := r.URL.Query()
+	if len(q["base"]) == 0 || len(q["new"]) == 0 {
 		return nil, badRequest("a comparison has ?base=RUN and ?new=RUN, each once or several times")
 	}
-	b, n, err := s.sidesOf(r.Context(), base, new)
-	if err != nil {
-		return nil, err
+	if len(q["base"]) > maxSide || len(q["new"]) > maxSide {
+		return nil, badRequest("at most %d runs a side", maxSide)
 	}
-	c, err := analyze.Compare(b, n, analyze.CompareOptions{Force: r.URL.Query().Get("force") != "", Metrics: r.URL.Query()["metric"]})
+	var out comparison
+	for _, side := range []struct {
+		keys []string
+		into *[]*analyze.Analysis
+	}{{q["base"], &out.base}, {q["new"], &out.new}} {
+		for _, k := range side.keys {
+			e, err := s.readable(r.Context(), k)
+			if err != nil {
+				return nil, err
+			}
+			a, err := s.brief(r.Context(), e)
+			if err != nil {
+				return nil, err
+			}
+			*side.into = append(*side.into, a)
+		}
+	}
+	var err error
+	out.c, err = analyze.Compare(out.base, out.new, analyze.CompareOptions{Force: q.Get("force") != "", Metrics: q["metric"]})
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
-	return c, nil
+	return &out, nil
 }
 
 func (s *Server) apiCompare(w http.ResponseWriter, r *http.Request) error {
@@ -78,20 +91,20 @@ func (s *Server) apiCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, c)
+	b, err := report.CompareJSON(c.c)
+	if err != nil {
+		return err
+	}
+	return writeBody(w, http.StatusOK, b)
 }
 
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request, p *pageOf) error {
 	q := r.URL.Query()
-	base, new, err := sides(q)
-	if err != nil {
-		return err
-	}
 	d := &compareData{Base: map[string]bool{}, New: map[string]bool{}, Force: q.Get("force") != ""}
-	for _, k := range base {
+	for _, k := range q["base"] {
 		d.Base[k] = true
 	}
-	for _, k := range new {
+	for _, k := range q["new"] {
 		d.New[k] = true
 	}
 	all, err := s.entries(r.Context())
@@ -104,93 +117,73 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request, p *pageOf) 
 			d.Runs = append(d.Runs, all[i])
 		}
 	}
-	if len(base) > 0 && len(new) > 0 {
-		if d.C, err = s.compared(r); err != nil {
+	if len(d.Base) > 0 && len(d.New) > 0 {
+		c, err := s.compared(r)
+		if err != nil {
 			return err
 		}
-		d.Diff = With(p.To("diff"), "a", base[0], "b", new[0])
-		d.JSON = "/api/v1/compare?" + q.Encode()
+		if d.P, err = report.CompareParts(c.c, p.L.lang); err != nil {
+			return err
+		}
+		d.Pictures = p.made(report.ComparePictures(c.c, c.base, c.new, p.L.lang), "compare", q)
+		d.Files = p.told("compare", q)
+		d.Diff = With(p.To("diff"), "a", q.Get("base"), "b", q.Get("new"))
 	}
 	p.Title, p.Where, p.Data, p.Script = p.W.Compare, "compare", d, true
 	return p.show(w, "compare", http.StatusOK)
 }
 
-// trendData is what the template of a trend sees.
-type trendData struct {
-	Names []string
-	Name  string
-	T     *analyze.TrendResult
-	Cards []trendCard
-	Left  int // runs before the first that is shown
-	JSON  string
+// made are pictures that are drawn when their address, with this page's query,
+// is asked for.
+func (p *pageOf) made(pictures []report.Picture, kind string, q url.Values) []shown {
+	var all []shown
+	for _, f := range pictures {
+		all = append(all, shown{Name: f.Name, Title: f.Figure.Title(), Caption: f.Figure.About(), Src: p.To(kind, f.Name+".svg") + "?" + q.Encode()})
+	}
+	return all
 }
 
-// trendOf analyses the latest runs of a plan.
-func (s *Server) trendOf(ctx context.Context, name string, metrics []string) (t *analyze.TrendResult, left int, err error) {
-	all, err := s.entries(ctx)
-	if err != nil {
-		return nil, 0, err
+// told are the downloads of a comparison or a trend.
+func (p *pageOf) told(kind string, q url.Values) []fileLink {
+	var all []fileLink
+	for _, ext := range []string{"html", "md", "csv", "json"} {
+		all = append(all, fileLink{kind + "." + ext, p.To(kind, kind+"."+ext) + "?" + q.Encode()})
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return !e.Readable() || e.Header.Name != name })
-	if len(all) == 0 {
-		return nil, 0, notFound("no run of a plan of this name can be read")
-	}
-	left = max(0, len(all)-maxTrend)
-	var runs []*analyze.Analysis
-	for i := range all[left:] {
-		a, err := s.analysis(ctx, &all[left+i])
-		if ctx.Err() != nil {
-			return nil, 0, ctx.Err()
-		}
-		if err != nil { // one bad file does not take the trend away
-			s.cfg.Log("trend: %v", err)
-			continue
-		}
-		runs = append(runs, a.a)
-	}
-	t, err = analyze.Trend(runs, analyze.TrendOptions{Metrics: metrics})
-	if err != nil {
-		return nil, 0, badRequest("%v", err)
-	}
-	return t, left, nil
+	return all
 }
 
-func (s *Server) apiTrend(w http.ResponseWriter, r *http.Request) error {
-	name := r.URL.Query().Get("name")
-	if name == "" {
-		return badRequest("a trend is of a plan: ?name=NAME")
-	}
-	t, _, err := s.trendOf(r.Context(), name, r.URL.Query()["metric"])
+// compareFile answers a picture or a download of a comparison.
+func (s *Server) compareFile(w http.ResponseWriter, r *http.Request, p *pageOf) error {
+	c, err := s.compared(r)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, t)
+	return p.answer(w, r.PathValue("file"), "compare", report.ComparePictures(c.c, c.base, c.new, p.L.lang), map[string]func() ([]byte, error){
+		"html": func() ([]byte, error) { return report.CompareHTML(c.c, c.base, c.new, p.L.lang) },
+		"md":   func() ([]byte, error) { return report.CompareMarkdown(c.c, p.L.lang), nil },
+		"csv":  func() ([]byte, error) { return report.CompareCSV(c.c) },
+		"json": func() ([]byte, error) { return report.CompareJSON(c.c) },
+	})
 }
 
-func (s *Server) trendPage(w http.ResponseWriter, r *http.Request, p *pageOf) error {
-	d := &trendData{Name: r.URL.Query().Get("name")}
-	all, err := s.entries(r.Context())
+// answer sends one of some pictures, or a download kind.ext.
+func (p *pageOf) answer(w http.ResponseWriter, name, kind string, pictures []report.Picture, files map[string]func() ([]byte, error)) error {
+	for ext, make := range files {
+		if name == kind+"."+ext {
+			b, err := make()
+			if err != nil {
+				return err
+			}
+			return send(w, name, "headroom-"+name, b)
+		}
+	}
+	i := slices.IndexFunc(pictures, func(f report.Picture) bool { return f.Name+".svg" == name })
+	if i < 0 {
+		return notFound("there is no " + clip(name, 40) + " here")
+	}
+	svg, err := pictures[i].Figure.SVG()
 	if err != nil {
 		return err
 	}
-	for i := len(all) - 1; i >= 0; i-- {
-		if n := all[i].Header.Name; all[i].Readable() && !slices.Contains(d.Names, n) && len(d.Names) < 500 {
-			d.Names = append(d.Names, n)
-		}
-	}
-	if d.Name == "" && len(d.Names) > 0 {
-		d.Name = d.Names[0] // the plan that ran last
-	}
-	slices.Sort(d.Names)
-	if d.Name != "" {
-		if d.T, d.Left, err = s.trendOf(r.Context(), d.Name, r.URL.Query()["metric"]); err != nil {
-			return err
-		}
-		d.JSON = With("/api/v1/trend", "name", d.Name)
-		for i := range d.T.Metrics {
-			d.Cards = append(d.Cards, p.trendCard(&d.T.Metrics[i]))
-		}
-	}
-	p.Title, p.Where, p.Data = p.W.Trend, "trend", d
-	return p.show(w, "trend", http.StatusOK)
+	return send(w, name, "", svg)
 }

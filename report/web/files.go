@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"mime"
 	"net/http"
+	"path"
+	"strconv"
 	"strings"
-	"time"
 
 	"headroom/report"
 	"headroom/store/record"
 )
-
-// zeroTime leaves Last-Modified out.
-var zeroTime time.Time
 
 // fileLink is a download.
 type fileLink struct{ Name, Href string }
@@ -54,11 +52,19 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, p *pageOf) error {
 	if err != nil {
 		return err
 	}
-	_, ext, _ := strings.Cut(name, ".")
+	return send(w, name, fileName(e, name), body)
+}
+
+// send answers a file, as a download where it has a name for the reader's disk.
+func send(w http.ResponseWriter, name, download string, body []byte) error {
+	ext := strings.TrimPrefix(path.Ext(name), ".")
 	w.Header().Set("Content-Security-Policy", filePolicy)
 	w.Header().Set("Content-Type", fileTypes[ext])
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(e, name)}))
-	http.ServeContent(w, r, "", zeroTime, bytes.NewReader(body))
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	if download != "" {
+		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": download}))
+	}
+	_, _ = w.Write(body)
 	return nil
 }
 

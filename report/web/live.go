@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"math"
 	"net/http"
 	"strconv"
@@ -119,10 +118,7 @@ func (s *Server) liveTimeline(w http.ResponseWriter, r *http.Request, p *pageOf)
 		return err
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Security-Policy", filePolicy)
-	w.Header().Set("Content-Type", "image/svg+xml")
-	http.ServeContent(w, r, "", zeroTime, bytes.NewReader(svg))
-	return nil
+	return send(w, "picture.svg", "", svg)
 }
 
 func courseOfLive(s *LiveStatus) plot.Course {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"net/http"
@@ -190,10 +189,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, p *pageOf) erro
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Security-Policy", filePolicy)
-	w.Header().Set("Content-Type", "image/svg+xml")
-	http.ServeContent(w, r, "", zeroTime, bytes.NewReader(d.svg))
-	return nil
+	return send(w, "picture.svg", "", d.svg)
 }
 
 // drawing finds and draws the picture that a request names.

@@ -98,6 +98,8 @@ func (s *Server) routes() {
 		s.page(base+"/runs/{id}/files/{file}", l, s.file)
 		s.page(base+"/compare", l, s.comparePage)
 		s.page(base+"/trend", l, s.trendPage)
+		s.page(base+"/compare/{file}", l, s.compareFile)
+		s.page(base+"/trend/{file}", l, s.trendFile)
 		s.page(base+"/diff", l, s.diffPage)
 		s.page(base+"/live/{id}", l, s.livePage)
 		s.page(base+"/live/{id}/now", l, s.liveNow)
