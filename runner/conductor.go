@@ -60,6 +60,10 @@ func newConductor(h record.Header, t Traffic, e send.Engine, tl *tally.Tally) *c
 // begin points the conductor at a phase's arrivals; instants of a are relative
 // to start.
 func (c *conductor) begin(a schedule.Arrivals, start, end int64) {
+	for _, u := range c.population {
+		u.retired = true // a drain has no users
+	}
+	c.population = nil
 	c.base += uint64(c.number)
 	c.arrivals, c.start, c.limit, c.number = a, start, end, 0
 	c.live = Counters{}

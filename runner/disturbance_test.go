@@ -3,6 +3,8 @@ package runner_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,5 +175,130 @@ retries: {max: %d, on: [timeout], backoff: 0s}
 			t.Errorf("without retries: %s\n%v", text(c), a.Findings)
 		}
 		t.Log(a.Sentence)
+	}
+}
+
+// Faults as the service feels them: the whole of it stands still, a third of the
+// answers get wrong, and one that nobody feels.
+func TestFaults(t *testing.T) {
+	yaml := `
+name: faults
+seed: 8
+target: {builtin: {workers: 8, service: 10ms exponential}}
+http: {timeout: 500ms}
+load: {steady: {rate: 200, length: 400s}}
+` + getView
+	m := simulate(t, parse(t, yaml), sim.EngineOptions{Service: service(sim.Options{Seed: 8, Freezes: []sim.Freeze{{At: 100 * time.Second, For: 30 * time.Second}}})})
+	m.H.Faults = []record.Fault{
+		{Name: "db", Kind: "pause", On: "db", AtNS: 100e9, ForNS: 30e9}, {Name: "cache", Kind: "down", On: "cache", AtNS: 250e9, ForNS: 20e9},
+		{Name: "late", Kind: "down", On: "x", AtNS: 300e9, ForNS: 20e9}, {Name: "broken", Kind: "down", On: "y", AtNS: 310e9, ForNS: 20e9},
+	}
+	m.Ev = []record.FaultEvent{
+		{Fault: 0, Event: "acknowledged", AtNS: 100.2e9}, {Fault: 0, Event: "lifted", AtNS: 130e9},
+		{Fault: 1, Event: "acknowledged", AtNS: 250e9}, {Fault: 1, Event: "lifted", AtNS: 270e9},
+		{Fault: 3, Event: "failed", AtNS: 310e9},
+	}
+	a, err := analyze.Run(m, analyze.Options{Gates: []string{"degraded(db) >= 0.5", "degraded(cache) >= 0.9", "degraded(gone) >= 0.5", "recovery <= 20s"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := a.Chaos[0]
+	if db.DegradedMode != "no" || *db.GoodputRatioDuring > 0.05 || db.Recovered == nil || !*db.Recovered || *db.RecoveryS > 3 || *db.DetectedAfterS > 1 || db.ForS < 29 {
+		t.Errorf("db: %s", text(db))
+	}
+	if db.OutcomesDuring["timeout"] < 5000 {
+		t.Errorf("db: the answers became %v", db.OutcomesDuring)
+	}
+	cache := a.Chaos[1]
+	if cache.DegradedMode != "yes" || *cache.GoodputRatioDuring < 0.99 || !*cache.Recovered || *cache.RecoveryS != 0 {
+		t.Errorf("cache: %s", text(cache))
+	}
+	if a.Chaos[2].Refused != "not_acknowledged" || a.Chaos[3].Refused != "fault_failed" {
+		t.Errorf("%s %s", text(a.Chaos[2]), text(a.Chaos[3]))
+	}
+	for i, want := range []analyze.Verdict{analyze.Fail, analyze.Pass, analyze.NoData, analyze.Inconclusive} {
+		if g := a.Gates[i]; g.Outcome != want {
+			t.Errorf("%s: %s (%s), want %s", g.Rule, g.Outcome, g.Why, want)
+		}
+	}
+	t.Log(a.Sentence)
+}
+
+// Bursts that cannot be judged say why.
+func TestBurstRefusals(t *testing.T) {
+	engine := func(o sim.EngineOptions) sim.EngineOptions {
+		o.Service = sim.Options{Workers: 8, Service: sim.Service{Mean: 8 * time.Millisecond, Shape: sim.Exponential}, Seed: 1}
+		return o
+	}
+	t.Run("short baseline", func(t *testing.T) {
+		yaml := strings.Replace(burstPlan(1, 300, 2, "2s", ""), "before: 80s", "before: 30s", 1)
+		a := analysed(t, simulate(t, parse(t, yaml), engine(sim.EngineOptions{})))
+		if b := a.Burst; b.Refused != "baseline_unstable" || b.Recovered != nil {
+			t.Errorf("%s", text(b))
+		}
+	})
+	t.Run("saturated baseline", func(t *testing.T) {
+		a := analysed(t, simulate(t, parse(t, burstPlan(1, 1100, 2, "20s", "")), engine(sim.EngineOptions{})))
+		if b := a.Burst; b.Refused != "baseline_unstable" {
+			t.Errorf("%s", text(b))
+		}
+	})
+	t.Run("burst not delivered", func(t *testing.T) {
+		yaml := strings.Replace(burstPlan(1, 300, 6, "2s", ""), "http: {timeout: 2s}", "http: {timeout: 2s, max_in_flight: 50}", 1)
+		a := analysed(t, simulate(t, parse(t, yaml), engine(sim.EngineOptions{})))
+		if b := a.Burst; b.Refused != "burst_not_delivered" || !has(a, "burst_not_delivered") {
+			t.Errorf("%s", text(b))
+		}
+	})
+	t.Run("ended before it was over", func(t *testing.T) {
+		m := simulate(t, parse(t, burstPlan(1, 300, 2, "2s", "")), engine(sim.EngineOptions{}))
+		m.P = m.P[:2]
+		m.Iv = slices.DeleteFunc(m.Iv, func(iv *record.Interval) bool { return iv.Phase > 1 })
+		m.E.State = record.Interrupted
+		if b := analysed(t, m).Burst; b.Refused != "no_recovery_phase" {
+			t.Errorf("%s", text(b))
+		}
+	})
+}
+
+func analysed(t *testing.T, m *record.Memory) *analyze.Analysis {
+	t.Helper()
+	a, err := analyze.Run(m, analyze.Options{Gates: []string{"recovery <= 30s"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Gates[len(a.Gates)-1].Outcome == analyze.Pass {
+		t.Errorf("a gate passed: %s", text(a.Gates))
+	}
+	return a
+}
+
+// Users of a closed load that never get an answer are lost.
+func TestUsersLost(t *testing.T) {
+	yaml := func(more string) string {
+		return `
+name: users
+seed: 4
+target: {builtin: {workers: 8, service: 10ms exponential}}
+http: {timeout: 1s}
+load: {closed: {users: 50, pacing: 400ms, length: 60s}}
+gates: [users_lost == 0]
+` + more + getView
+	}
+	healthy := simulate(t, parse(t, yaml("")), sim.EngineOptions{Service: service(sim.Options{Seed: 4})})
+	down := simulate(t, parse(t, yaml("")), sim.EngineOptions{Service: service(sim.Options{Seed: 4, Freezes: []sim.Freeze{{At: 40 * time.Second, For: time.Minute}}})})
+	for _, c := range []struct {
+		m    *record.Memory
+		lost float64
+		want analyze.Verdict
+	}{{healthy, 0, analyze.Pass}, {down, 50, analyze.Fail}} {
+		a, err := analyze.Run(c.m, analyze.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := a.Gates[0]; g.Outcome != c.want || g.Measured == nil || *g.Measured != c.lost {
+			t.Errorf("%s, want %s and %g", text(g), c.want, c.lost)
+		}
+		t.Log(a.Verdict, a.Sentence)
 	}
 }

@@ -209,13 +209,28 @@ func (t *Tally) Ended(o *Open, e *End) {
 		c.Counts.Unsent++
 	}
 	if !t.flow[e.Class] {
-		t.clock(e.Done).iv.Moment.Done[e.Outcome]++
+		o := t.clock(e.Done)
+		o.iv.Moment.Done[e.Outcome]++
+		if o.ticked {
+			o.left(t)
+		}
 		for _, w := range t.window {
 			w.add(o.iv.Phase, e)
 		}
 	}
 	o.pending--
 	t.flush()
+}
+
+// left takes a request out of a moment that is closed already: the end of the
+// last interval, on whose boundary what is left of a run is cut off.
+func (o *Open) left(t *Tally) {
+	t.balance--
+	if m := &o.iv.Moment; m.InFlight > 0 {
+		m.InFlight--
+	} else if m.Waiting > 0 {
+		m.Waiting--
+	}
 }
 
 func (t *Tally) durations(c *record.Cell, e *End) {
