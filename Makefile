@@ -67,7 +67,7 @@ check: fmt-check lint ## what each commit must pass: formatting, vet, staticchec
 cross: ## build for Linux, macOS and Windows
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \
 		echo $$os/$$arch; export CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch; \
-		$(GO) build ./... && $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/$$os-$$arch/ ./cmd/headroom || exit 1; \
+		$(GO) build -trimpath ./... && $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/$$os-$$arch/ ./cmd/headroom || exit 1; \
 	done; done
 
 ci: ## what continuous integration runs

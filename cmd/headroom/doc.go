@@ -75,11 +75,12 @@ markdown chooses how.
 		sends one request of each class. Exit 1 where an answer is not what
 		the plan expects.
 
-	run PLAN [-o DIR] [--release LABEL] [--seed N]
+	run PLAN [-o DIR] [--release LABEL] [--seed N] [--ui ADDRESS]
 		Records one run into the folder DIR (runs), which is made where it is
 		missing. A first Ctrl-C stops sending and waits for what is in
 		flight; a second one ends the run at once. The evidence is sealed
-		either way, as interrupted.
+		either way, as interrupted. --ui shows the run while it goes on, as a
+		page at ADDRESS.
 
 	run --url URL --rate R --length D [-o DIR] [--print-plan]
 		A quick look at one URL at a steady rate, without a plan.
@@ -95,9 +96,45 @@ markdown chooses how.
 		columns offered_rps (or target_rps), sent_rps (or achieved_rps),
 		goodput_rps and, where known, duration_s, p50_ms and p99_ms.
 
+	analyze --series FILE.csv --time COLUMN [--column C]... [--limit C=X]...
+		Judges resource series of any origin: leak, drift, step, saw-tooth,
+		warm-up or none, and when a limit would be reached.
+
+	Analyses are printed by --format junit and github as well; --knee is the
+	knee that the recovery from a burst is compared with, where it is known
+	from another run; --lang pt-BR speaks Brazilian Portuguese.
+
 	report RUN -o DIR [--lang en|pt-BR] [--peak RPS] [--gate RULE]...
 		Writes report.html, which needs nothing else, report.md,
 		analysis.json, intervals.csv, steps.csv and each picture as SVG and PNG.
+
+	compare BASE... -- NEW... [--metric M]... [--force] [-o DIR]
+		Are two releases different, by how much, with what confidence? Each
+		run is one observation: three a side at least, five to find a
+		slowdown of 10 %. Exit 3 where a gated metric got worse, 4 where the
+		runs can't be compared; --force compares unlike plans and says so.
+
+	trend DIR [--name N] [--metric M]... [--gate M]... [--since DATE] [-o DIR]
+		The history of one plan: slopes, changes of level, missing runs. Exit
+		3 where a gated metric got worse, 4 where there are too few runs.
+
+	serve DIR [--listen ADDRESS] [--token-file FILE]
+		Serves the folder's history, runs, comparisons and trends to people,
+		and as JSON under /api/v1/, at 127.0.0.1:8077 unless told otherwise.
+		Beyond this machine it wants a token and TLS (--tls-cert, --tls-key),
+		or --insecure. --host NAME is a name that it is called by, --live URL
+		the feed of a run recorded elsewhere with --ui, --max-upload BYTES the
+		largest run that it takes.
+
+	push RUN URL [--token-file FILE] [--cacert FILE] [--insecure]
+		Sends a run to such a server; sending it again changes nothing.
+
+	prep profile LOG... -o FILE [--dry-run] [--shape-only]
+		Learns the mix, the popularity of keys, the arrivals and the peak from
+		access logs, plain or packed, in any order. Nothing that names a
+		person, an address or a value is kept. --format-string is the logs'
+		format where it is not found out, --sampled SHARE what part of all
+		requests they hold, --route PATTERN a route that is not guessed right.
 
 	ls DIR
 		The history in a folder, damaged and unfinished files included.
@@ -113,12 +150,13 @@ markdown chooses how.
 	import FILE --from FORMAT [-o DIR] [--scheduled-column C[:UNIT] | --expected-interval D]
 		Turns another tool's results into evidence, so that its omission
 		factor can be told: k6-json, k6-csv, jtl, vegeta, hlog, csv and more,
-		which its help lists. The schedule comes from a column, or is rebuilt from the interval that the
-		tool was told to keep; it is never guessed from gaps. For csv,
-		--columns FIELD=COLUMN[:UNIT] names what is where; --unit is that of
-		an hlog, --end-stamps says that a jtl stamps the ends, --model says
-		what the format does not. --name, --release and --gate stand for the
-		plan's.
+		which its help lists. The schedule comes from a column, or is rebuilt
+		from the interval that the tool was told to keep; it is never guessed
+		from gaps. For csv, --columns FIELD=COLUMN[:UNIT] names what is where;
+		--unit is that of an hlog, --end-stamps says that a jtl stamps the
+		ends, --model says what the format does not. --name, --release and
+		--gate stand for the plan's. Summaries without single requests become
+		points of the trend.
 
 	merge SHARD... -o FILE
 		Makes one run of the shards of one plan. Histograms are added up;

@@ -163,7 +163,11 @@ func TestManualIsWhole(t *testing.T) {
 		if at == nil && !regexp.MustCompile(`, `+cmd.Name+` [a-z\[]`).MatchString(text) {
 			t.Errorf("the manual has no paragraph on %s", cmd.Name)
 		}
-		for _, f := range cmd.Flags {
+		flags := slices.Clone(cmd.Flags)
+		for _, sub := range cmd.Subcommands {
+			flags = append(flags, sub.Flags...)
+		}
+		for _, f := range flags {
 			found := false
 			for _, n := range f.Names() {
 				found = found || strings.Contains(text, dashed(n))
