@@ -44,6 +44,9 @@ func (w *words) code(c string) string {
 	if s, ok := w.Codes[c]; ok {
 		return s
 	}
+	if s, ok := w.formatCode(c); ok {
+		return s
+	}
 	if strings.Contains(c, " ") { // a sentence, not a code
 		return c
 	}
