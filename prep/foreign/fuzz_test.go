@@ -1,12 +1,17 @@
 package foreign_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"headroom/prep/foreign"
 	"headroom/store/record"
@@ -49,42 +54,106 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, format uint8, interval int64, text string) {
-		o := foreign.Options{From: names[int(format)%len(names)], MemoryRows: 10_000, TempDir: t.TempDir()}
-		if interval > 0 && o.From != foreign.HistogramLog {
-			o.ExpectedIntervalNS = interval
+		readAndCheck(t, names[int(format)%len(names)], interval, text)
+	})
+}
+
+// Readers with a decoder below them, each on its own.
+func FuzzGob(f *testing.F) {
+	type Result struct {
+		Attack    string
+		Seq       uint64
+		Code      uint16
+		Timestamp time.Time
+		Latency   time.Duration
+		BytesOut  uint64
+		BytesIn   uint64
+		Error     string
+		Body      []byte
+		Method    string
+		URL       string
+		Headers   map[string][]string
+	}
+	var b bytes.Buffer
+	e := gob.NewEncoder(&b)
+	for i := range 3 {
+		if err := e.Encode(Result{Seq: uint64(i), Code: 200, Timestamp: time.Unix(1700000000, int64(i)*1e7), Latency: 5e6, Body: []byte("ok"), Method: "GET", URL: "http://shop.example/"}); err != nil {
+			f.Fatal(err)
 		}
-		im, err := foreign.Read(context.Background(), strings.NewReader(text), o)
-		if err != nil {
-			var r *foreign.Refusal
-			if !errors.As(err, &r) {
-				t.Fatalf("an error that is no refusal: %v", err)
-			}
-			return
+	}
+	if m, _, err := tryImport(b.String(), foreign.Options{From: "vegeta"}); err != nil || m.Iv[0].Total().Scheduled != 3 {
+		f.Fatalf("the seed: %v", err)
+	}
+	f.Add(b.String())
+	f.Fuzz(func(t *testing.T, text string) { readAndCheck(t, "vegeta", 10e6, text) })
+}
+
+func FuzzHistogramLog(f *testing.F) {
+	all := seeds(f)
+	f.Add(all["hlog"])
+	f.Add(all["hlog1"])
+	f.Add("1.000,1.000,0.5," + encode(0, []int64{0, 3, 0, 1}) + "\n")
+	f.Fuzz(func(t *testing.T, text string) { readAndCheck(t, "hlog", 0, text) })
+}
+
+// The payload below base64 and zlib, which a fuzzer does not get through.
+func FuzzHistogramPayload(f *testing.F) {
+	f.Add(uint32(0x1c849303), int32(3), int64(1), int64(3_600_000_000), []byte{9, 2, 4, 0, 6})
+	f.Add(uint32(0x1c849301|0x20), int32(2), int64(1), int64(10_000), []byte{0, 1, 0, 0, 0, 3})
+	f.Add(uint32(0x1c849308|0x80), int32(1), int64(8), int64(1_000_000), make([]byte, 64))
+	f.Fuzz(func(t *testing.T, cookie uint32, digits int32, lowest, highest int64, payload []byte) {
+		var b bytes.Buffer
+		for _, v := range []any{cookie, int32(len(payload)), int32(0), digits, lowest, highest, float64(1)} {
+			_ = binary.Write(&b, binary.BigEndian, v)
 		}
-		defer im.Close()
-		m := &record.Memory{H: im.Header()}
-		m.H.RunID = "fuzz"
-		if m.E, err = im.Write(m); err != nil {
-			var r *foreign.Refusal
-			if !errors.As(err, &r) {
-				t.Fatal(err)
-			}
-			return
+		b.Write(payload)
+		readAndCheck(t, "hlog", 0, "1.000,1.000,0.5,"+base64.StdEncoding.EncodeToString(b.Bytes())+"\n")
+	})
+}
+
+func FuzzXML(f *testing.F) {
+	f.Add(seeds(f)["jtl_nested.xml"])
+	f.Fuzz(func(t *testing.T, text string) { readAndCheck(t, "jtl", 0, text) })
+}
+
+// readAndCheck reads and writes an import and checks the laws of evidence.
+func readAndCheck(t *testing.T, from string, interval int64, text string) {
+	t.Helper()
+	o := foreign.Options{From: from, MemoryRows: 10_000, TempDir: t.TempDir()}
+	if interval > 0 && o.From != foreign.HistogramLog {
+		o.ExpectedIntervalNS = interval
+	}
+	im, err := foreign.Read(context.Background(), strings.NewReader(text), o)
+	if err != nil {
+		var r *foreign.Refusal
+		if !errors.As(err, &r) {
+			t.Fatalf("an error that is no refusal: %v", err)
 		}
-		if err := obeys(m); err != nil {
+		return
+	}
+	defer im.Close()
+	m := &record.Memory{H: im.Header()}
+	m.H.RunID = "fuzz"
+	if m.E, err = im.Write(m); err != nil {
+		var r *foreign.Refusal
+		if !errors.As(err, &r) {
 			t.Fatal(err)
 		}
-		if im.Rows != total(t, m).counts.Scheduled {
-			t.Fatalf("%d rows, %d requests", im.Rows, total(t, m).counts.Scheduled)
-		}
-		if e := m.E.Omission; e != nil {
-			for i := range e.Low {
-				if !(e.Low[i] > 0 && e.Low[i] <= e.High[i]) {
-					t.Fatalf("bounds %v to %v", e.Low, e.High)
-				}
+		return
+	}
+	if err := obeys(m); err != nil {
+		t.Fatal(err)
+	}
+	if im.Rows != total(t, m).counts.Scheduled {
+		t.Fatalf("%d rows, %d requests", im.Rows, total(t, m).counts.Scheduled)
+	}
+	if e := m.E.Omission; e != nil {
+		for i := range e.Low {
+			if !(e.Low[i] > 0 && e.Low[i] <= e.High[i]) {
+				t.Fatalf("bounds %v to %v", e.Low, e.High)
 			}
 		}
-	})
+	}
 }
 
 // Summaries: a refusal, or numbers that are numbers.

@@ -18,6 +18,9 @@ import (
 // are not empty.
 const maxLogBuckets = 8 << 20
 
+// maxFelt bounds the sum of all durations of a log, in ns: thirty years.
+const maxFelt = 1e18
+
 // logLine is one line of a histogram log.
 type logLine struct {
 	startNS, endNS int64 // since 1970 or since the log's start
@@ -45,7 +48,8 @@ type hlog struct {
 	based   bool
 	ours    bool
 	lines   []logLine
-	held    int // buckets
+	held    int     // buckets
+	felt    float64 // durations summed, ns
 }
 
 // readHistogramLog reads an HdrHistogram interval log of encoding V0, V1 or V2,
@@ -123,6 +127,15 @@ func (l *hlog) read(line string) error {
 		l.s.damage.add(reason.Error(), l.s.line)
 		return nil
 	}
+	var felt float64 // ns, of all requests together
+	for _, b := range h.buckets {
+		felt += float64(b.count) * float64(b.high) * float64(l.unit())
+	}
+	if l.felt += felt; felt > maxFelt || l.felt > maxFelt {
+		l.felt -= felt
+		l.s.damage.add("impossible_count", l.s.line)
+		return nil
+	}
 	// What HdrHistogram's own readers do: stamps more than a year before the
 	// start are offsets.
 	switch {
@@ -146,13 +159,15 @@ func (l *hlog) unit() int64 {
 	case l.ours:
 		return 1000
 	}
-	l.s.note("assumed_unit", record.Caution, 0, 0, "a histogram log does not name its unit: nanoseconds were assumed; say another with --unit")
 	return 1
 }
 
 func (l *hlog) done() (*Import, error) {
 	s := l.s
 	unit := l.unit()
+	if s.opt.UnitNS == 0 && !l.ours {
+		s.note("assumed_unit", record.Caution, 0, 0, "a histogram log does not name its unit: nanoseconds were assumed; say another with --unit")
+	}
 	slices.SortStableFunc(l.lines, func(a, b logLine) int { return cmp.Compare(a.startNS, b.startNS) })
 	model := s.opt.Model
 	if model == "" {

@@ -27,6 +27,9 @@ func (im *Import) Write(sink record.Sink) (record.End, error) {
 	return w.all()
 }
 
+// maxSumNS is what a histogram's sum can hold, in ns, with room to spare.
+const maxSumNS = 1.6e19
+
 // event is something that happens to a request that is open.
 type event struct {
 	at   int64
@@ -62,6 +65,7 @@ type writer struct {
 	due     events
 	waiting int
 	number  int64
+	felt    float64 // response times summed, ns
 	est     *estimator
 	err     error
 }
@@ -136,6 +140,9 @@ func (w *writer) row(it *item) error {
 	sched, start, done := max(it.sched-im.originNS, 0), it.start-im.originNS, it.done-im.originNS
 	sched = min(sched, im.endNS-1)
 	w.until(sched)
+	if w.felt += float64(done - sched); w.felt > maxSumNS {
+		return refuse(TooLarge, "the response times sum to more than can be counted, five hundred years: instants or the expected interval must be wrong")
+	}
 	open := w.t.Scheduled(int(it.class), sched)
 	e := &tally.End{
 		Class: int(it.class), Arrival: i, Scheduled: sched, FirstSent: start, Sent: start, Done: done, Attempts: 1,
