@@ -117,6 +117,9 @@ func ArrivalsOf(p *plan.Plan, seed uint64) func(Span, int) (schedule.Arrivals, e
 			spec.Process = schedule.Constant
 		case "bursty":
 			spec.Dispersion = p.Arrivals.Dispersion
+			if v := p.Arrivals.CV2; v > 0 { // of a profile, at this rate
+				spec.Dispersion = min(1+v*s.RPS, 1e6)
+			}
 		case "trace":
 			spec = traceSpec(p.Arrivals.Instants, s)
 		}

@@ -96,29 +96,6 @@ func NewTraffic(p *plan.Plan, h record.Header) (Traffic, error) {
 	return t, nil
 }
 
-func newSources(data []plan.Source) (map[string]schedule.Source, error) {
-	all := map[string]schedule.Source{}
-	for _, d := range data {
-		spec := schedule.SourceSpec{
-			Name: d.Name, Kind: schedule.Kind(d.Kind), Count: d.Count, First: d.First, Exponent: d.Exponent,
-			Order: schedule.Order(d.Order), From: d.From, To: d.To,
-		}
-		for _, c := range d.Choices {
-			spec.Values = append(spec.Values, c.Value)
-			spec.Weights = append(spec.Weights, c.Weight)
-		}
-		if spec.Kind == schedule.FileKind {
-			spec.Lines = bytes.NewReader(d.Content)
-		}
-		s, err := schedule.NewSource(spec)
-		if err != nil {
-			return nil, err
-		}
-		all[d.Name] = s
-	}
-	return all, nil
-}
-
 func newKind(p *plan.Plan, s *plan.Step, base string, sources map[string]schedule.Source) kind {
 	k := kind{
 		method: s.Method, path: compile(s.Path, sources), body: compile(s.Body, sources),

@@ -159,11 +159,11 @@ var badPlans = []struct {
 	{"not yet, containers", "target: {url: \"http://127.0.0.1:1\"}", "target: {docker: {network: internal}}", []string{
 		"p.yaml:2:10: target.docker: `docker` is not supported yet by this version; delete it",
 	}},
-	{"not yet, from a profile", "requests:\n  - {class: a, get: /}", "requests: {from_profile: p.json}\narrivals: {profile: p.json}\nproduction: {profile: p.json}", []string{
-		"p.yaml:4:12: requests.from_profile: `from_profile` is not supported yet by this version; delete it",
-		"p.yaml:5:12: arrivals.profile: `profile` is not supported yet by this version; delete it",
-		"p.yaml:6:13: production.peak: is missing; add it",
-		"p.yaml:6:14: production.profile: `profile` is not supported yet by this version; delete it",
+	{"peaks twice", "", "production: {profile: p.json, peak: 3, resolution: 1m}", []string{
+		"p.yaml:6:31: production.peak: contradicts profile: the profile has it; delete it",
+	}},
+	{"a mix with other keys", "requests:\n  - {class: a, get: /}", "requests: {from_profile: p.json, weight: 3}", []string{
+		"p.yaml:4:34: requests.weight: unknown key; known here are from_profile, methods",
 	}},
 	{"not yet, deeper", "load: {steady: {rate: 10, length: 10s}}", "load: {chaos: {rate: 1, length: 1m}}", []string{
 		"p.yaml:3:8: load.chaos: `chaos` is not supported yet by this version; delete it",
@@ -171,8 +171,12 @@ var badPlans = []struct {
 	{"not yet, in lists", "{class: a, get: /}", "{class: a, get: /, expect: {oracle: x}}", []string{
 		"p.yaml:5:33: requests[0].expect.oracle: `oracle` is not supported yet by this version; delete it",
 	}},
-	{"not yet, data", "", "data: {k: {profile: p.json}}", []string{
-		"p.yaml:6:12: data.k.profile: `profile` is not supported yet by this version; use zipf, file, choice or range",
+	{"profile keys without a profile", "", "data: {k: {range: [1, 2], at: x, values: f}}", []string{
+		"p.yaml:6:27: data.k.at: contradicts range: only a profile takes it; delete it",
+		"p.yaml:6:34: data.k.values: contradicts range: only a profile takes it; delete it",
+	}},
+	{"numbers and values", "", "data: {k: {profile: p.json, first: 3, values: f}}", []string{
+		"p.yaml:6:29: data.k.first: contradicts values: identifiers are numbers from first on, or the lines of values",
 	}},
 	{"arrivals", "", "arrivals: poison", []string{
 		`p.yaml:6:11: arrivals: "poison" is none of poisson, constant, {trace: FILE}, {bursty: {dispersion: N}}; did you mean poisson?`,

@@ -93,10 +93,28 @@ func (p *Plan) tree(f form) branch {
 	}
 	b.span("interval", p.Interval, normal)
 	b.sub("data", p.dataTree(f))
-	b.list("requests", p.requestTree(f))
+	if p.MixFile != "" {
+		mix := branch{{"from_profile", f.hidden(p.MixFile)}}
+		if methods := []any{}; !slices.Equal(p.MixMethods, []string{"GET", "HEAD"}) {
+			for _, m := range p.MixMethods {
+				methods = append(methods, m)
+			}
+			mix.add("methods", methods)
+		}
+		b.sub("requests", mix)
+	} else {
+		b.list("requests", p.requestTree(f))
+	}
 	b.sub("retries", p.Retries.tree())
 	p.worldTree(&b, f)
 	if v := p.Production; v != nil {
+		if v.Profile != "" {
+			t := branch{{"profile", f.hidden(v.Profile)}}
+			t.span("resolution", v.Resolution, time.Minute)
+			b.add("production", t)
+		}
+	}
+	if v := p.Production; v != nil && v.Profile == "" {
 		t := branch{{"peak", plain(number(v.Peak))}}
 		t.span("window", v.Window, 90*day)
 		t.span("resolution", v.Resolution, time.Second)
@@ -210,7 +228,14 @@ func (a *Arrivals) tree(b *branch, f form) {
 		v := branch{{"trace", f.hidden(a.File)}}
 		v.real("scale", a.Scale, 0)
 		b.add("arrivals", v)
-	case "bursty":
+	case "poisson", "bursty":
+		if a.Profile {
+			b.add("arrivals", branch{{"profile", f.hidden(a.File)}})
+			return
+		}
+		if a.Kind == "poisson" {
+			return
+		}
 		b.add("arrivals", branch{{"bursty", branch{{"dispersion", plain(number(a.Dispersion))}}}})
 	}
 }
@@ -297,6 +322,9 @@ func (s *StepLoad) tree() (b branch) {
 
 func (p *Plan) dataTree(f form) (b branch) {
 	for _, s := range p.Data {
+		if s.implied {
+			continue // requests says so
+		}
 		var v branch
 		switch s.Kind {
 		case "choice":
@@ -322,6 +350,9 @@ func (p *Plan) dataTree(f form) (b branch) {
 		case "profile":
 			v.add("profile", f.hidden(s.File))
 			v.some("route", f.hidden(s.Route))
+			v.some("at", f.hidden(s.At))
+			v.count("first", int64(s.First), 1)
+			v.some("values", f.hidden(s.Values))
 		}
 		b.add(s.Name, v)
 	}

@@ -29,7 +29,7 @@ func (r *reader) data(parent *object, p *Plan) {
 func (r *reader) source(n *yaml.Node, path, name string) Source {
 	s := Source{Name: name}
 	kinds := []string{"choice", "zipf", "file", "range", "profile"}
-	o := r.object(n, path, append(kinds, "order", "route")...)
+	o := r.object(n, path, append(kinds, "order", "route", "at", "first", "values")...)
 	if n, path := o.get("profile"); n != nil && r.later["data.profile"] {
 		r.problem(o.keys["profile"], path, "`profile` is not supported yet by this version; use zipf, file, choice or range")
 		delete(o.values, "profile")
@@ -62,14 +62,16 @@ func (r *reader) source(n *yaml.Node, path, name string) Source {
 	case "range":
 		s.From, s.To = r.bounds(o.get("range"))
 	case "profile":
-		o.label("profile", &s.File)
-		o.label("route", &s.Route)
+		r.fromProfile(o, &s)
 	}
 	if s.Kind != "file" && s.Kind != "" {
 		o.conflict("order", s.Kind, "only the lines of a file have an order; delete it")
 	}
 	if s.Kind != "profile" && s.Kind != "" {
 		o.conflict("route", s.Kind, "only a profile has routes; delete it")
+		for _, k := range []string{"at", "first", "values"} {
+			o.conflict(k, s.Kind, "only a profile takes it; delete it")
+		}
 	}
 	return s
 }

@@ -326,6 +326,9 @@ func (r *reader) arrivals(parent *object, a *Arrivals) {
 			b.require("dispersion")
 			b.float("dispersion", &a.Dispersion, 1.001, 1e6)
 		}
+	case "profile":
+		a.Profile = true
+		r.burstsFromProfile(o, a)
 	}
 	o.conflict("scale", "bursty", "only the time of a trace is scaled; delete it")
 }

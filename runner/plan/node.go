@@ -7,6 +7,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v4"
 
+	"headroom/prep/profile"
 	"headroom/store/record"
 )
 
@@ -21,6 +22,7 @@ type reader struct {
 	visits   int
 	traced   bool // the arrivals are a trace
 	files    []fileDigest
+	profiles map[string]*profile.Profile
 }
 
 // maxVisits bounds the work that aliases can multiply.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"time"
 
+	"headroom/prep/profile"
 	"headroom/runner/sim"
 	"headroom/store/record"
 )
@@ -32,7 +33,11 @@ type Plan struct {
 	Gates        []record.Gate
 	Abort        []Abort
 
-	files []fileDigest // of the files that Load read
+	MixFile    string   // requests.from_profile: as written; Requests are made from it
+	MixMethods []string // requests.methods
+
+	files   []fileDigest // of the files that Load read
+	profile *profile.Profile
 }
 
 // Target is the service under test: exactly one of URL, BuiltIn and Exec.
@@ -124,6 +129,11 @@ type Arrivals struct {
 	Instants   []int64 // trace, after Load: ns from its start, rising
 	Scale      float64 // trace: its time is multiplied by it; 0: so that its mean rate is the load's
 	Dispersion float64 // bursty: index of dispersion of counts at 1 s, above 1
+	// CV2 is the squared relative variation of the rate from second to
+	// second, where Dispersion comes from a profile (File): at another rate
+	// the index is another, 1 + CV2 × rate. 0: Dispersion holds at any rate.
+	CV2     float64
+	Profile bool // File is a profile
 }
 
 // Warmup runs before the load and is never judged.
@@ -207,7 +217,14 @@ type Source struct {
 	Order    string   // file: random, sequential
 	Content  []byte   // file, after Load: one value a line
 	From, To int64    // range, both included
-	Route    string   // profile
+	Route    string   // profile: "" takes the folded segment with the most requests
+	At       string   // profile: "segment 2" or the name of a query parameter; "" the route's last folded segment
+	Values   string   // profile: file of identifiers to draw from, one a line, as written; "" draws First and up
+
+	Head     []float64 // profile, after Load: requests of the most popular, most popular first
+	TailMass float64   // profile, after Load: requests of all others together; Exponent and Count are theirs and all
+	place    *profile.Identifiers
+	implied  bool // made by requests.from_profile
 }
 
 // Choice is a value with its weight.
@@ -323,6 +340,7 @@ type Production struct {
 	Taken      string // yyyy-mm-dd
 	Source     string
 	Daily      string      // CSV file, as written
+	Profile    string      // profile that all else was taken from, as written; "" none
 	Peaks      []DailyPeak // after Load, by date
 }
 

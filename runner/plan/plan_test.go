@@ -18,7 +18,7 @@ import (
 
 // unread are the keys that are not read at all; all others are, in these tests.
 func unread() map[string]bool {
-	return map[string]bool{"target.docker": true, "requests.from_profile": true, "arrivals.profile": true, "production.profile": true}
+	return map[string]bool{"target.docker": true}
 }
 
 func mustParse(t *testing.T, text string) *Plan {
@@ -418,6 +418,14 @@ var variations = [][2]string{
 	{"", "warmup: {length: 30s}"},
 	{"", "interval: 2s"},
 	{"", "data: {a: {choice: [x, y]}, b: {range: {from: -5, to: 5}}, c: {file: f, order: sequential}, d: {zipf: {count: 5, exponent: 0.8, first: 100}}, e: {profile: p, route: /r}}"},
+	{"", "data: {e: {profile: p, route: /r, at: segment 2}}"},
+	{"", "data: {e: {profile: p, first: 100}}"},
+	{"", "data: {e: {profile: p, values: ids.txt}}"},
+	{"", "arrivals: {profile: p}"},
+	{"", "production: {profile: p}"},
+	{"", "production: {profile: p, resolution: 1s}"},
+	{"requests:\n  - {class: a, get: /}", "requests: {from_profile: p}"},
+	{"requests:\n  - {class: a, get: /}", "requests: {from_profile: p, methods: [GET]}"},
 	{"{class: a, get: /}", "{class: b, get: /}"},
 	{"{class: a, get: /}", "{class: a, weight: 2.5, get: /}"},
 	{"{class: a, get: /}", "{class: a, get: /b}"},

@@ -28,14 +28,10 @@ func notYet() map[string]bool {
 		"neighbours":             true,
 		"dependencies":           true,
 		"faults":                 true,
-		"data.profile":           true,
 		"requests.expect.oracle": true,
 
 		// Not read either.
-		"target.docker":         true,
-		"requests.from_profile": true,
-		"arrivals.profile":      true,
-		"production.profile":    true,
+		"target.docker": true,
 	}
 }
 
@@ -284,4 +280,5 @@ func (r *reader) plan(n *yaml.Node, p *Plan) {
 	r.production(o, p)
 	r.gates(o, p)
 	r.abort(o, p)
+	p.profile = r.chosen(p)
 }

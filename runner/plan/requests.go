@@ -29,13 +29,20 @@ func (r *reader) requests(parent *object, p *Plan) {
 		return
 	}
 	if n.Kind == yaml.MappingNode {
-		o := r.object(n, path, "from_profile")
+		o := r.object(n, path, "from_profile", "methods")
 		if !o.has("from_profile") {
 			r.problem(n, path, "is a mapping, not a list; write one `- class: …` for each kind of request")
+		}
+		if items := r.requestsFromProfile(o, p); len(items) > 0 {
+			r.requestList(n, path, items, true, p)
 		}
 		return
 	}
 	items, ok := r.list(n, path)
+	r.requestList(n, path, items, ok, p)
+}
+
+func (r *reader) requestList(n *yaml.Node, path string, items []*yaml.Node, ok bool, p *Plan) {
 	if ok && len(items) == 0 {
 		r.problem(n, path, "is empty; write at least one `- class: …`")
 	}

@@ -251,7 +251,9 @@ func (r *reader) production(parent *object, p *Plan) {
 	}
 	o := r.object(n, path, "peak", "window", "resolution", "taken", "source", "daily", "profile")
 	v := &Production{Window: 90 * day, Resolution: time.Second}
-	o.require("peak")
+	if !o.has("profile") {
+		o.require("peak")
+	}
 	o.rate("peak", &v.Peak)
 	o.duration("window", &v.Window, time.Hour, 3650*day)
 	o.duration("resolution", &v.Resolution, time.Millisecond, day)
@@ -264,6 +266,11 @@ func (r *reader) production(parent *object, p *Plan) {
 		}
 	}
 	o.label("source", &v.Source)
+	if o.has("profile") {
+		r.peakFromProfile(o, v)
+		p.Production = v
+		return
+	}
 	if n, path := o.get("daily"); n != nil && o.label("daily", &v.Daily) {
 		if content, ok := r.file(n, path, v.Daily); ok {
 			peaks, err := parseDaily(content)
