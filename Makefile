@@ -50,8 +50,9 @@ fuzz: ## fuzz every fuzz target for FUZZTIME each
 golden: ## write the golden files anew; read the difference before you commit it
 	$(GO) test ./report/... ./store -update
 
-bench: build ## compare generators side by side on this machine, and measure the other budgets
-	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/headroom/... ./runner/... ./store/... ./analyze/...
+bench: build ## compare generators side by side and measure the other budgets, about 15 minutes (BENCH=-quick: two); bin/bench.md has the table
+	$(GO) build -trimpath -o bin/bench ./cmd/bench
+	./bin/bench -markdown bin/bench.md $(BENCH)
 
 demo: build ## the whole story in under 90 s: step run on a service of known capacity, analysis, report
 	./bin/headroom demo
