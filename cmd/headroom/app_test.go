@@ -103,35 +103,37 @@ func TestWriteWhole(t *testing.T) {
 	}
 }
 
-// The progress line is one line, is drawn over itself, and is cut to the width;
-// away from a terminal there is none.
+// The progress line says how it goes, is drawn over itself, cut to the width and
+// cleared in the end; away from a terminal there is none.
 func TestProgress(t *testing.T) {
-	var b bytes.Buffer
-	s := runner.Status{
-		Phase: record.Phase{Kind: record.Step, Step: 3, TargetRPS: 800, StartNS: 1e9},
-		AtNS:  3e9, InFlight: 12, Counters: runner.Counters{Scheduled: 1600, Sent: 1599},
+	p99 := 1500.0
+	g := runner.Glance{
+		Phase: record.Phase{Kind: record.Step, Step: 3}, Elapsed: 130 * time.Second,
+		Offered: 800, Sent: 799.6, Goodput: 750, Shed: 25, Errors: 2, Response: &p99, InFlight: 12,
 	}
-	s.Counters.By[record.OK], s.Counters.By[record.Shed], s.Counters.By[record.Timeout] = 1500, 50, 50
-	p := &progress{w: &b}
-	p.show(s)
-	p.clear()
-	got := b.String()
-	for _, want := range []string{"\r\x1b[K", "3s", "step 3", "target 800/s", "offered 800/s", "good 750/s", "shed 50", "errors 50", "in flight 12"} {
+	got := glanceLine(g)
+	for _, want := range []string{"2m10s", "step 3", "offered 800", "sent 800", "good 750/s", "shed 25/s", "errors 2/s", "p99 1.5 ms", "service -", "in flight 12"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q does not say %q", got, want)
 		}
 	}
-	if strings.Contains(got, "\n") || !strings.HasSuffix(got, "\r\x1b[K") {
+	var b bytes.Buffer
+	p := &progress{w: &b, in: make(chan runner.Status, 1), done: make(chan struct{})}
+	go p.draw(runner.NewTracker(record.Header{Classes: []record.Class{{Name: "a", Weight: 1}}}))
+	p.show(runner.Status{Phase: record.Phase{Kind: record.Step, Step: 3}, AtNS: 3e9})
+	p.clear()
+	got = b.String()
+	if strings.Contains(got, "\n") || !strings.HasPrefix(got, "\r\x1b[K3s step 3") || !strings.HasSuffix(got, "\r\x1b[K") {
 		t.Errorf("%q is more than a line, or is not cleared", got)
 	}
 	for _, line := range strings.Split(got, "\r\x1b[K") {
-		if len(line) >= terminalWidth(&b) {
-			t.Errorf("%d characters do not fit", len(line))
+		if len([]rune(line)) >= terminalWidth(&b) {
+			t.Errorf("%q does not fit", line)
 		}
 	}
-	none := newProgress(&b, true, record.Header{})
 	before := b.Len()
-	none.show(s)
+	none := newProgress(&b, true, record.Header{})
+	none.show(runner.Status{})
 	none.clear()
 	if b.Len() != before {
 		t.Error("something is drawn where there is no terminal")
@@ -173,7 +175,7 @@ func TestRunID(t *testing.T) {
 			t.Errorf("%q: %s, want %s and eight digits", c.name, got, c.want)
 		}
 	}
-	if runID("a", now) == runID("a", now) {
+	if one, other := runID("a", now), runID("a", now); one == other {
 		t.Error("two runs of one instant have one name")
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"headroom/store"
 )
 
 // fileLimit names the environment variable by which a script gives headroom a
@@ -162,7 +164,7 @@ func cmdStopped(ts *testscript.TestScript, neg bool, args []string) {
 		io.WriteString(ts.Stdout(), stdout.String())
 		io.WriteString(ts.Stderr(), stderr.String())
 	}()
-	if !recording(ts.MkAbs(args[2]), ended, limit.C) {
+	if !recording(ts.MkAbs(args[2]), ts.Getenv("TMPDIR"), ended, limit.C) {
 		cmd.Process.Kill()
 		ts.Fatalf("nothing was recorded into %s: %s", args[2], stderr.String())
 	}
@@ -214,13 +216,11 @@ func (h *heard) String() string {
 	return h.all.String()
 }
 
-// recording waits until a .part file in dir was written to three times after
-// it was first seen.
-func recording(dir string, ended chan error, limit <-chan time.Time) bool {
-	again := time.NewTicker(5 * time.Millisecond)
+// recording waits until two intervals of a run are in a .part file in dir.
+func recording(dir, temp string, ended chan error, limit <-chan time.Time) bool {
+	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
-	var last time.Time
-	for changes := -1; changes < 3; {
+	for {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -231,13 +231,34 @@ func recording(dir string, ended chan error, limit <-chan time.Time) bool {
 		}
 		parts, _ := filepath.Glob(filepath.Join(dir, "*.part"))
 		for _, p := range parts {
-			if info, err := os.Stat(p); err == nil && !info.ModTime().Equal(last) {
-				last = info.ModTime()
-				changes++
+			if intervals(p, filepath.Join(temp, "copy.part")) >= 2 {
+				return true
 			}
 		}
 	}
-	return true
+}
+
+// intervals counts the intervals in a file that is being recorded, by way of a
+// copy. One that was taken in the middle of a write has none.
+func intervals(path, copied string) int {
+	data, err := os.ReadFile(path)
+	if err != nil || os.WriteFile(copied, data, 0o600) != nil {
+		return 0
+	}
+	defer os.Remove(copied)
+	run, err := store.Open(copied)
+	if err != nil {
+		return 0
+	}
+	defer run.Close()
+	n := 0
+	for _, err := range run.Intervals() {
+		if err != nil {
+			return 0
+		}
+		n++
+	}
+	return n
 }
 
 // cmdDamage makes a damaged copy of a file: damage cut=4096 IN OUT keeps the
