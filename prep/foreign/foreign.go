@@ -108,7 +108,7 @@ type format struct {
 func formats() []format {
 	return []format{
 		{"k6-json", "k6", record.Unknown, false, readK6JSON},
-		{"k6-csv", "k6", record.Unknown, true, readK6CSV},
+		{"k6-csv", "k6", record.Unknown, false, readK6CSV},
 		{"jtl", "jmeter", record.Closed, true, readJTL},
 		{"vegeta", "vegeta", record.Open, false, readVegeta},
 		{"locust", "locust", record.Closed, true, readLocust},
@@ -271,7 +271,7 @@ func (o *Options) check() error {
 
 func readRows(s *source, f *format) (*Import, error) {
 	if s.opt.ScheduledColumn != "" && !f.columns {
-		return nil, refuse(NoScheduledColumn, "%s has no columns that could be named: --scheduled-column works for k6-csv, jtl, locust, hey, ab and csv", f.name)
+		return nil, refuse(NoScheduledColumn, "%s has no columns that could be named: --scheduled-column works for jtl, locust, hey, ab and csv", f.name)
 	}
 	s.model = f.model
 	if s.opt.Model != "" {

@@ -114,7 +114,6 @@ func decodePlainHDR(b []byte) (*hdrHistogram, error) {
 // hdrGeometry maps an index to a value.
 type hdrGeometry struct {
 	unit, half, length int
-	mask               int64
 }
 
 func geometryOf(digits int32, lowest, highest int64) hdrGeometry {

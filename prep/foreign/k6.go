@@ -65,7 +65,7 @@ func readK6JSON(s *source) error {
 		if seen = seen || l.Type == "Point" || l.Type == "Metric"; l.Type != "Point" {
 			continue
 		}
-		if err := s.k6Point(l.Metric, l.Data.Time, 0, l.Data.Value, func(tag string) string { return l.Data.Tags[tag] }); err != nil {
+		if err := s.k6Point(l.Metric, l.Data.Time, l.Data.Value, func(tag string) string { return l.Data.Tags[tag] }); err != nil {
 			return err
 		}
 	}
@@ -83,9 +83,6 @@ func readK6CSV(s *source) error {
 	metric, at, value := find(header, 0, "metric_name"), find(header, 0, "timestamp"), find(header, 0, "metric_value")
 	if metric.at < 0 || at.at < 0 || value.at < 0 {
 		return refuse(NotThisFormat, "k6 --out csv has the columns metric_name, timestamp and metric_value; this header has %s", strings.Join(header, ", "))
-	}
-	if s.opt.ScheduledColumn != "" {
-		return refuse(NoScheduledColumn, "k6 --out csv has one row per metric, so a scheduled instant of the request cannot be a column of it")
 	}
 	where := map[string]int{}
 	for i, h := range header {
@@ -112,7 +109,7 @@ func readK6CSV(s *source) error {
 			s.damage.add("bad_duration", s.line)
 			continue
 		}
-		err = s.k6Point(name, cells[at.at], 0, v, func(tag string) string {
+		err = s.k6Point(name, cells[at.at], v, func(tag string) string {
 			if i, ok := where[tag]; ok && i < len(cells) {
 				return cells[i]
 			}
@@ -125,8 +122,8 @@ func readK6CSV(s *source) error {
 }
 
 // k6Point turns a point into a row.
-func (s *source) k6Point(metric, stamp string, unitNS int64, value float64, tag func(string) string) error {
-	end, ok := parseInstant(stamp, unitNS)
+func (s *source) k6Point(metric, stamp string, value float64, tag func(string) string) error {
+	end, ok := parseInstant(stamp, 0)
 	if !ok {
 		s.damage.add("bad_instant", s.line)
 		return nil

@@ -29,12 +29,20 @@ func TestOwnInputs(t *testing.T) {
 		classes    map[string]uint64
 		damage     map[string]uint64
 	}{
-		{"jtl_no_header.jtl", "jtl", outcomes{record.OK: 1, record.HTTPError: 1, record.Timeout: 1, record.ConnectError: 1, record.Wrong: 1, record.Shed: 1},
-			map[string]uint64{"home": 3, "/users/{}/cart": 3}, map[string]uint64{"bad_instant": 1, "too_few_cells": 1, "bad_duration": 1}},
+		{
+			"jtl_no_header.jtl", "jtl",
+			outcomes{record.OK: 1, record.HTTPError: 1, record.Timeout: 1, record.ConnectError: 1, record.Wrong: 1, record.Shed: 1},
+			map[string]uint64{"home": 3, "/users/{}/cart": 3},
+			map[string]uint64{"bad_instant": 1, "too_few_cells": 1, "bad_duration": 1},
+		},
 		{"jtl_nested.xml", "jtl", outcomes{record.OK: 1, record.ConnectError: 1}, map[string]uint64{"checkout": 2}, map[string]uint64{"bad_duration": 1}},
 		{"jtl_quotes.csv", "jtl", outcomes{record.OK: 2, record.Wrong: 1}, map[string]uint64{"a": 3}, map[string]uint64{"unclosed_quote": 1}},
-		{"k6.json", "k6-json", outcomes{record.OK: 1, record.HTTPError: 1, record.Timeout: 1, record.Dropped: 2},
-			map[string]uint64{"GET /items/{}": 3, "dropped_iterations": 2}, map[string]uint64{"bad_json": 1, "bad_instant": 1}},
+		{
+			"k6.json", "k6-json",
+			outcomes{record.OK: 1, record.HTTPError: 1, record.Timeout: 1, record.Dropped: 2},
+			map[string]uint64{"GET /items/{}": 3, "dropped_iterations": 2},
+			map[string]uint64{"bad_json": 1, "bad_instant": 1},
+		},
 		{"k6.csv", "k6-csv", outcomes{record.OK: 1, record.ConnectError: 1, record.Wrong: 1}, map[string]uint64{"GET /": 3}, map[string]uint64{"bad_duration": 1}},
 		{"vegeta.csv", "vegeta", outcomes{record.OK: 1, record.Shed: 1, record.Timeout: 1}, map[string]uint64{"GET /item": 3}, map[string]uint64{"bad_number": 1, "too_few_cells": 1}},
 		{"locust.csv", "locust", outcomes{record.OK: 1, record.HTTPError: 1, record.ConnectError: 1}, map[string]uint64{"GET /": 3}, map[string]uint64{"bad_duration": 1}},

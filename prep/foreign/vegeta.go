@@ -141,7 +141,6 @@ const maxMessage = 16 << 20
 type frames struct {
 	in   io.Reader
 	left []byte // of the current message
-	buf  []byte
 }
 
 func (f *frames) fill() error {
