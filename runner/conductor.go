@@ -97,28 +97,32 @@ func (c *conductor) Due() (int64, bool) {
 	if c.hasNext && (!ok || c.nextAt < at) {
 		at, ok = c.nextAt, true
 	}
-	if len(c.due) > 0 && (!ok || c.due[0].at < at) {
+	if c.ripe() && (!ok || c.due[0].at < at) {
 		at, ok = c.due[0].at, true
 	}
 	return at, ok
 }
 
+// ripe reports whether something will become due by itself within the phase.
+// What becomes due at its end or later belongs to the next.
+func (c *conductor) ripe() bool { return len(c.due) > 0 && c.due[0].at < c.limit }
+
 // Fire implements send.Feed.
 func (c *conductor) Fire(now int64) *send.Request {
-	if at, ok := c.tally.Boundary(); ok && (!c.hasNext || at <= c.nextAt) && (len(c.due) == 0 || at <= c.due[0].at) {
+	if at, ok := c.tally.Boundary(); ok && (!c.hasNext || at <= c.nextAt) && (!c.ripe() || at <= c.due[0].at) {
 		if at <= now {
 			c.tick()
 		}
 		return nil
 	}
-	if c.hasNext && (len(c.due) == 0 || c.nextAt <= c.due[0].at) {
+	if c.hasNext && (!c.ripe() || c.nextAt <= c.due[0].at) {
 		at, number := c.nextAt, c.number
 		arrival := c.base + uint64(number)
 		c.number++
 		c.advance()
 		return c.arrive(arrival, number, at, now, nil)
 	}
-	if len(c.due) == 0 {
+	if !c.ripe() {
 		return nil
 	}
 	l := heap.Pop(&c.due).(later)
@@ -354,6 +358,9 @@ func (c *conductor) cancel() {
 		l := heap.Pop(&c.due).(later)
 		now := c.engine.Now()
 		switch {
+		case l.job != nil && l.job.attempts == 0: // not even begun
+			res := send.Result{Done: now, Err: record.ErrDrain, Unsent: true}
+			c.finish(l.job, &res, record.Dropped, record.ErrDrain)
 		case l.job != nil: // between attempts: it ends as the last attempt left it, unfinished
 			j := l.job
 			res := send.Result{Done: now, Sent: j.firstSent, Err: record.ErrDrain}

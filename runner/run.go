@@ -101,7 +101,7 @@ func (cfg Config) Record(soft, hard context.Context) record.End {
 
 	reason := r.phasesLoop(soft, hard)
 	r.t.Close()
-	end := record.End{State: record.Complete, AtNS: cfg.Engine.Now(), Conns: cfg.Engine.Stats().Connections}
+	end := record.End{State: record.Complete, AtNS: max(cfg.Engine.Now(), r.current.EndNS), Conns: cfg.Engine.Stats().Connections}
 	err = r.rec.close()
 	switch {
 	case err != nil:
@@ -249,6 +249,7 @@ func (r *run) endPhase(at int64, ended bool) {
 	}
 	p := r.current
 	p.EndNS, p.Ended = at, ended
+	r.current = p
 	r.rec.send(p)
 }
 

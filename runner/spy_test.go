@@ -14,13 +14,10 @@ type spy struct {
 	*sim.Engine
 	fired  func(r *send.Request, now int64)
 	done   func(r *send.Request, res *send.Result)
-	driven func(until int64) // at each Drive
+	due    func(now int64)
 }
 
 func (s *spy) Drive(ctx context.Context, f send.Feed, until int64, idle bool) error {
-	if s.driven != nil {
-		s.driven(until)
-	}
 	return s.Engine.Drive(ctx, spied{f, s}, until, idle)
 }
 
@@ -29,6 +26,13 @@ func (s *spy) Abandon(f send.Feed) { s.Engine.Abandon(spied{f, s}) }
 type spied struct {
 	send.Feed
 	s *spy
+}
+
+func (f spied) Due() (int64, bool) {
+	if f.s.due != nil {
+		f.s.due(f.s.Now())
+	}
+	return f.Feed.Due()
 }
 
 func (f spied) Fire(now int64) *send.Request {
