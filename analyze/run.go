@@ -60,6 +60,7 @@ type analysis struct {
 	knee     found
 	trust    PlateauTrust
 	peak     *record.Production
+	broke    *breakdown
 	findings []Finding
 }
 
@@ -92,6 +93,7 @@ func (r *analysis) do(ev record.Evidence, gates []record.Gate) error {
 	r.burst()
 	r.chaos(ev)
 	r.soak(series)
+	r.breakdowns()
 	r.notes(ev)
 	o.Gates = r.judgeGates(gates)
 	r.verdict()

@@ -255,6 +255,7 @@ func (r *analysis) steadyWords(l language) string {
 	if p := r.out.Latency.Response.P99; p != nil {
 		text += l.say(", 99 %% of the answers within %s ms", ", 99 %% das respostas em até %s ms", short(*p/1000))
 	}
+	text += r.breakdownWords(l)
 	if r.trust.Verdict == Untrusted {
 		text += r.untrustedWords(l)
 	}

@@ -175,6 +175,17 @@ retries: {max: %d, on: [timeout], backoff: 0s}
 			t.Errorf("without retries: %s\n%v", text(c), a.Findings)
 		}
 		t.Log(a.Sentence)
+
+		// Without a fault in the plan the same is found by itself.
+		m.H.Faults, m.Ev = nil, nil
+		if a, err = analyze.Run(m, analyze.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if down := retries > 0; has(a, "collapsed") != down || has(a, "metastable") != down || has(a, "breakdown") == down ||
+			down && !strings.Contains(a.Sentence.EN, "keeps itself down") {
+			t.Errorf("%d retries: %s\n%v", retries, a.Sentence.EN, a.Findings)
+		}
+		t.Log(a.Sentence)
 	}
 }
 
