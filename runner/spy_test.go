@@ -12,9 +12,9 @@ import (
 // comes back, before the runner does.
 type spy struct {
 	*sim.Engine
-	fired  func(r *send.Request, now int64)
-	done   func(r *send.Request, res *send.Result)
-	due    func(now int64)
+	fired func(r *send.Request, now int64)
+	done  func(r *send.Request, res *send.Result)
+	due   func(now int64)
 }
 
 func (s *spy) Drive(ctx context.Context, f send.Feed, until int64, idle bool) error {

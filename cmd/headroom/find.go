@@ -101,7 +101,7 @@ func find(c *cli.Context, std IO, p *plan.Plan) error {
 // timeNeeded says how long find would need, where time was what was missing.
 func timeNeeded(a *analyze.Analysis, within time.Duration) string {
 	k := a.Knee
-	if k == nil || k.Status != analyze.KneeInconclusive || k.Reason == "base_errors" || k.Reason == "unstable" {
+	if k == nil || k.Status != analyze.KneeInconclusive || k.Reason != "too_noisy" && k.Reason != "too_few_steps" {
 		return ""
 	}
 	rate := 0.0
