@@ -103,10 +103,10 @@ func (r *analysis) recovery(b *BurstResult, base, after []instant) {
 	yes, no := true, false
 	switch {
 	case got.Recovered:
-		b.Recovered, b.RecoveryS, b.Spiral = &yes, number(got.TimeS), &no
-		b.RecoveryCI95 = interval(got.CI[0], got.CI[1])
+		b.Recovered, b.RecoveryS, b.Spiral = &yes, number(nanos(got.TimeS)), &no
+		b.RecoveryCI95 = interval(nanos(got.CI[0]), nanos(got.CI[1]))
 	case got.Refused == stat.NotRecovered:
-		b.Recovered, b.CensoredAtS = &no, number(got.CensoredAtS)
+		b.Recovered, b.CensoredAtS = &no, number(nanos(got.CensoredAtS))
 		r.note("not_recovered", "caution", got.CensoredAtS, 0, fmt.Sprintf("the service was not back to what it was before when the record ended %s s after the burst; last outside: %s", short(got.CensoredAtS), signalWords[got.Last]))
 	default:
 		r.refuseBurst(b, string(got.Refused), "recovery cannot be judged")
@@ -129,6 +129,9 @@ func (r *analysis) recovery(b *BurstResult, base, after []instant) {
 		}
 	}
 }
+
+// nanos rounds seconds to whole nanoseconds, as all durations are.
+func nanos(s float64) float64 { return math.Round(s*1e9) / 1e9 }
 
 // signalWords are the signals in words, for findings.
 var signalWords = map[string]string{

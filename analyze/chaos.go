@@ -244,12 +244,12 @@ func (r *analysis) faultRecovery(c *ChaosResult, i int, outages []outage, base, 
 	yes, no := true, false
 	switch {
 	case got.Recovered:
-		c.Recovered, c.RecoveryS = &yes, number(got.TimeS)
+		c.Recovered, c.RecoveryS = &yes, number(nanos(got.TimeS))
 		if got.TimeS > 0 {
-			c.RecoveryS = number(got.TimeS + float64(after[0].startNS-o.off)/1e9)
+			c.RecoveryS = number(nanos(got.TimeS + float64(after[0].startNS-o.off)/1e9))
 		}
 	case got.Refused == stat.NotRecovered && len(after) > recoveryWindow:
-		c.Recovered, c.CensoredAtS = &no, number(got.CensoredAtS)
+		c.Recovered, c.CensoredAtS = &no, number(nanos(got.CensoredAtS))
 		r.findings = append(r.findings, Finding{Code: "not_recovered", Severity: "caution", Scope: "fault " + c.Fault, Measured: number(got.CensoredAtS),
 			Text: fmt.Sprintf("the service was not back to what it was before when the record, or the time to the next fault, ended %s s after the fault; last outside: %s", short(got.CensoredAtS), signalWords[got.Last])})
 		if s := r.spiral(base, after, 0); s.known {
