@@ -8,18 +8,20 @@ import (
 	"strconv"
 	"text/tabwriter"
 
+	"headroom/prep/realism"
 	"headroom/runner"
 )
 
 // checked is what check found out about a plan.
 type checked struct {
-	Plan     string       `json:"plan"`
-	Name     string       `json:"name"`
-	Phases   []phaseRow   `json:"phases"`
-	LengthS  float64      `json:"length_s"`
-	Expected float64      `json:"expected_requests"`
-	Decided  string       `json:"decided_during_the_run,omitempty"`
-	Requests []requestRow `json:"requests"`
+	Plan     string        `json:"plan"`
+	Name     string        `json:"name"`
+	Phases   []phaseRow    `json:"phases"`
+	LengthS  float64       `json:"length_s"`
+	Expected float64       `json:"expected_requests"`
+	Decided  string        `json:"decided_during_the_run,omitempty"`
+	Requests []requestRow  `json:"requests"`
+	Realism  []realism.Row `json:"realism"`
 	schedule runner.Schedule
 }
 
@@ -62,6 +64,8 @@ func (r *checked) print(w io.Writer, format string) error {
 			fmt.Fprintln(w)
 			printMarkdownTable(w, requestHead, r.requestTable())
 		}
+		fmt.Fprintln(w)
+		printMarkdownTable(w, realismHead, r.realismTable())
 		return nil
 	}
 	return r.printText(w)
@@ -116,6 +120,7 @@ func (r *checked) printText(w io.Writer) error {
 		fmt.Fprintf(w, "; %s", r.Decided)
 	}
 	fmt.Fprintln(w)
+	r.printRealism(w)
 	if len(r.Requests) == 0 {
 		return nil
 	}

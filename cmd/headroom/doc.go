@@ -70,10 +70,15 @@ markdown chooses how.
 		Writes a commented plan, headroom.yaml unless a name is given; - is
 		stdout. It never overwrites.
 
-	check PLAN [--offline]
+	check PLAN [--offline] [--profile FILE] [--strict]
 		Validates the plan, all problems at once, prints the schedule, and
 		sends one request of each class. Exit 1 where an answer is not what
 		the plan expects.
+		Six rows set the plan beside production, whose profile the plan names
+		or --profile gives: arrivals, cardinality with the hit ratio of a cache
+		of --cache entries, mix, data, neighbours, dependencies, each with what
+		to change. --strict exits 3 where one is a caution, 4 where one is not
+		known.
 
 	run PLAN [-o DIR] [--release LABEL] [--seed N] [--ui ADDRESS]
 		Records one run into the folder DIR (runs), which is made where it is

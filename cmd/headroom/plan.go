@@ -50,9 +50,12 @@ func initCommand(std IO) *cli.Command {
 
 func checkCommand(std IO) *cli.Command {
 	return &cli.Command{
-		Name: "check", Usage: "validate a plan, print its schedule, and send one request per class", ArgsUsage: "PLAN",
+		Name: "check", Usage: "validate a plan, print its schedule, send one request per class, and set the plan beside production", ArgsUsage: "PLAN",
 		Flags: commonFlags(
 			&cli.BoolFlag{Name: "offline", Usage: "send nothing"},
+			&cli.StringFlag{Name: "profile", Usage: "production's profile, a `FILE` of prep profile, where the plan names none or another one"},
+			&cli.IntFlag{Name: "cache", Value: 5000, Usage: "`ENTRIES` of the cache whose hit ratio is worked out for plan and production"},
+			&cli.BoolFlag{Name: "strict", Usage: "exit 3 where the plan is not like production, 4 where that is not known"},
 			formatFlag(),
 		),
 		Action: func(c *cli.Context) error {
@@ -73,6 +76,9 @@ func checkCommand(std IO) *cli.Command {
 				return &exitError{exitUsage, err}
 			}
 			result := checked{Plan: file, Name: p.Name, schedule: s}
+			if result.Realism, err = realismOf(p, c.String("profile"), c.Int("cache")); err != nil {
+				return err
+			}
 			if !c.Bool("offline") {
 				if result.Requests, err = dryRun(c.Context, p, std); err != nil {
 					return err
@@ -85,6 +91,9 @@ func checkCommand(std IO) *cli.Command {
 				if r.Outcome != record.OK.String() {
 					return fmt.Errorf("class %s: %s; put the request or its expectation right, or check with --offline", r.Class, r.Outcome)
 				}
+			}
+			if c.Bool("strict") {
+				return strict(result.Realism)
 			}
 			return nil
 		},

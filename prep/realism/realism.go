@@ -4,8 +4,10 @@
 package realism
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"headroom/prep/profile"
@@ -77,6 +79,7 @@ const (
 	mixTolerance = 0.1  // total variation
 	hitTolerance = 0.05 // of a hit ratio
 	costly       = 5.0  // times the median
+	mostTold     = 3    // sources, those with the most values
 	bursty       = 1.2  // index of dispersion above which Poisson arrivals are not honest
 )
 
@@ -200,20 +203,28 @@ func cardinality(f Facts, p *profile.Profile) Row {
 	}
 	var plans, productions, changes []string
 	worst := OK
-	judged := 0
-	for _, s := range f.Sources {
+	judged, more := 0, 0
+	sources := slices.Clone(f.Sources)
+	slices.SortStableFunc(sources, func(a, b Source) int { return cmp.Compare(b.Distinct, a.Distinct) })
+	for _, s := range sources {
 		if len(s.Used) == 0 {
 			continue
 		}
 		share, hit := popularity(s, f.Cache)
-		plans = append(plans, describe(s.Name, s.Distinct, share, hit, f.Cache))
+		if len(plans) < mostTold {
+			plans = append(plans, describe(s.Name, s.Distinct, share, hit, f.Cache))
+		} else {
+			more++
+		}
 		id := find(p, s.Used)
 		if id == nil {
 			continue
 		}
 		judged++
 		text, want := seenIn(id, f.Cache)
-		productions = append(productions, s.Name+": "+text)
+		if len(productions) < mostTold {
+			productions = append(productions, s.Name+": "+text)
+		}
 		switch {
 		case contains(id.Refused, profile.UnseenTooBig):
 			worst = worse(worst, Unknown)
@@ -242,6 +253,11 @@ func cardinality(f Facts, p *profile.Profile) Row {
 		return row
 	}
 	row.Plan = strings.Join(plans, "; ")
+	if more > 0 {
+		row.Plan += fmt.Sprintf("; %d more", more)
+	}
+	slices.Sort(changes)
+	changes = slices.Compact(changes)
 	if judged > 0 {
 		row.Production, row.Verdict, row.Change = strings.Join(productions, "; "), worst, strings.Join(changes, "; ")
 	}
