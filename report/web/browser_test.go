@@ -14,9 +14,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browser starts Chromium with a profile of its own, or skips the test where
+// chromium starts Chromium with a profile of its own, or skips the test where
 // there is none and nobody requires it.
-func browser(t testing.TB) context.Context {
+func chromium(t testing.TB) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -46,10 +46,15 @@ func browser(t testing.TB) context.Context {
 	return ctx
 }
 
+// patience is how long one action may take on a busy machine.
+const patience = 45 * time.Second
+
 type step = chromedp.Action[chromedp.Void]
 
 func do(ctx context.Context, t testing.TB, what string, steps ...step) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -58,6 +63,8 @@ func do(ctx context.Context, t testing.TB, what string, steps ...step) {
 // ask runs an action that has a result.
 func ask[T any](ctx context.Context, t testing.TB, what string, a chromedp.Action[T]) T {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	v, err := chromedp.Run(ctx, a)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -86,7 +93,7 @@ func TestLook(t *testing.T) {
 	if dir == "" {
 		t.Skip("HEADROOM_LOOK names no folder to write screenshots into")
 	}
-	ctx := browser(t)
+	ctx := chromium(t)
 	ts, _ := served(t, newShelf(t), nil)
 	pages := map[string]string{
 		"history": "/en/", "run": "/pt/runs/checkout-3", "step": "/en/runs/checkout-1/steps/3", "broken": "/en/runs/damaged-1", "live": "/en/live/now-1",
