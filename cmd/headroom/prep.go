@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
 	"headroom/prep/profile"
@@ -163,15 +162,7 @@ func logs(names []string, out string, std IO) ([]profile.Input, error) {
 
 // writeProfile writes the whole file or leaves what was there.
 func writeProfile(name string, p *profile.Profile) error {
-	f, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if err := p.Encode(f); err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
+	return writeWhole(name, func(w io.Writer) error { return p.Encode(w) })
 }
 
 // summarise says in a few lines what was learned and what was not.
@@ -198,7 +189,7 @@ func reasons(l profile.Lines) string {
 	var parts []string
 	for _, code := range []string{
 		"not_a_request", "unrecognised", "malformed", "bad_time", "bad_status", "bad_json",
-		"fewer_values_than_names", "more_values_than_names", "line_too_long", "not_text",
+		"fewer_values_than_names", "line_too_long", "not_text",
 	} {
 		if n := l.Rejected[code]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s, first in line %d", n, code, l.FirstRejected[code][0]))

@@ -25,7 +25,6 @@ const (
 	BadStatus    Reason = "bad_status"              // a status that is no status
 	BadJSON      Reason = "bad_json"                // JSON that breaks off or is none
 	TooFew       Reason = "fewer_values_than_names" // columns are missing
-	TooMany      Reason = "more_values_than_names"  // the values cannot be matched with the names
 	TooLong      Reason = "line_too_long"           // longer than the caller reads
 	NotText      Reason = "not_text"                // binary
 )

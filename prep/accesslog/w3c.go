@@ -99,11 +99,8 @@ func (r *w3c) named(line []byte, e *Entry) Reason {
 	for rest, more := line, true; more; n++ {
 		var v []byte
 		v, rest, more = bytes.Cut(rest, []byte{r.sep})
-		if n == len(r.fields) {
-			if len(v) == 0 && !more { // a blank at the end
-				break
-			}
-			return TooMany
+		if n == len(r.fields) { // values without a name, as of columns that were added without a header
+			break
 		}
 		f := r.fields[n]
 		if f == fieldMillis && bytes.IndexByte(v, '.') >= 0 {
