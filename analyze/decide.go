@@ -109,14 +109,13 @@ func NextRefine(plateaus []Plateau) (rps float64, ok bool) {
 	if held == 0 || math.IsInf(failed, 1) || failed/held < 1.01 {
 		return 0, false
 	}
-	next := math.Sqrt(held * failed)
 	tried := func(rate float64) bool {
 		return slices.ContainsFunc(plateaus, func(p Plateau) bool { return math.Abs(p.TargetRPS/rate-1) < 0.005 })
 	}
 	// A plateau in the middle of which nothing could be said narrows nothing:
 	// try the quarters instead.
 	for _, share := range []float64{0.5, 0.25, 0.75} {
-		next = held * math.Pow(failed/held, share)
+		next := held * math.Pow(failed/held, share)
 		if !tried(next) {
 			return next, true
 		}

@@ -31,15 +31,12 @@ type system struct {
 	failure  float64 // share of the answers that are errors, at any rate
 }
 
-func (s system) capacity() float64 { return float64(s.servers) / s.service.Seconds() }
-
 // load is the shape of a sweep.
 type load struct {
 	rates    []float64
 	plateau  time.Duration
 	settle   time.Duration
 	interval time.Duration
-	drain    time.Duration
 	seed     uint64
 	constant bool
 	kinds    []record.PhaseKind // of each plateau; step where it is shorter

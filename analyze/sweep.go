@@ -16,7 +16,6 @@ type sweep struct {
 	all   []judgedPlateau // rising offered rate
 	valid []judgedPlateau // those that can be judged
 	base  float64         // failure ratio far below saturation
-	j     int             // number of valid plateaus
 }
 
 // judgeSweep judges plateaus of a step load in whatever order they come.

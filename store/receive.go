@@ -122,7 +122,6 @@ type receiver struct {
 	rec     *Recorder
 	temp    string // the file while it is not in its place
 	end     *record.End
-	endBody []byte
 
 	seen      [frameStop + 1]int
 	phases    []record.Phase

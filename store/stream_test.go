@@ -366,11 +366,11 @@ func samplesAt(at int64) []byte {
 
 func TestHostileStreams(t *testing.T) {
 	whole := streamOf(t, small.memory())
-	in, dir := inbox(t, DefaultLimits())
-	if _, err := in.Receive(bytes.NewReader(join(framesOf(t, whole))), nil); err != nil {
+	first, _ := inbox(t, DefaultLimits())
+	if _, err := first.Receive(bytes.NewReader(join(framesOf(t, whole))), nil); err != nil {
 		t.Fatalf("the stream itself: %v", err)
 	}
-	in, dir = inbox(t, DefaultLimits())
+	in, dir := inbox(t, DefaultLimits())
 	for name, change := range hostile {
 		stream := join(change(framesOf(t, bytes.Clone(whole))))
 		_, err := in.Receive(bytes.NewReader(stream), nil)

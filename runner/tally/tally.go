@@ -38,7 +38,6 @@ type Tally struct {
 type Open struct {
 	iv      *record.Interval
 	cells   []*record.Cell // by class
-	flows   []*record.Cell
 	slices  []uint64
 	pending int
 	fired   int64 // scheduled in it, for the balance
