@@ -98,6 +98,18 @@ func TestWriteWhole(t *testing.T) {
 	if got, _ := os.ReadFile(path); string(got) != "second" {
 		t.Errorf("a failed write left %q", got)
 	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeWhole(path, func(io.Writer) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 || info.Size() != 0 {
+		t.Errorf("the new file is open to others, or not new: %v, %v", info, err)
+	}
+	if err := writeWhole(os.DevNull, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+		t.Errorf("a device: %v", err)
+	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("%d files, want 1", len(left))
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -156,31 +155,6 @@ func exportCommand(std IO) *cli.Command {
 			return writeWhole(c.String("out"), func(w io.Writer) error { return store.Export(ev, as, w) })
 		},
 	}
-}
-
-// writeWhole writes a file completely or not at all: another reader sees the old
-// file, or none, until the new one is whole and on the disk.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	err = write(f)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 func mergeCommand(std IO) *cli.Command {

@@ -56,7 +56,6 @@ var importers = map[string][]string{
 	"github.com/prometheus/common":            {"runner/observe"},
 	"github.com/klauspost/compress":           {"prep/profile"},
 	"github.com/axiomhq/hyperloglog":          {"prep/profile"},
-	"github.com/google/renameio":              {"cmd/headroom"},
 }
 
 // Only these may read the clock: the rim of the house.
