@@ -19,8 +19,12 @@ import (
 type used struct {
 	cpu    time.Duration // user and system
 	memory int64         // bytes, the peak of what was resident
+	own    int64         // bytes, the peak of that without pages of files, as far as samples show
 	wall   time.Duration
 }
+
+// anywhere is no core in particular.
+const anywhere = -1
 
 // start starts cmd on one core, before other work where the user may have that.
 func start(cmd *exec.Cmd, core int) error {
@@ -29,11 +33,13 @@ func start(cmd *exec.Cmd, core int) error {
 		// The thread is not unlocked: it ends with the goroutine, and what was
 		// done to it with it. The child inherits it.
 		runtime.LockOSThread()
-		var set unix.CPUSet
-		set.Set(core)
-		if err := unix.SchedSetaffinity(0, &set); err != nil {
-			started <- fmt.Errorf("core %d: %w", core, err)
-			return
+		if core != anywhere {
+			var set unix.CPUSet
+			set.Set(core)
+			if err := unix.SchedSetaffinity(0, &set); err != nil {
+				started <- fmt.Errorf("core %d: %w", core, err)
+				return
+			}
 		}
 		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, -20) // where it is refused, it is refused to all
 		started <- cmd.Start()
@@ -65,7 +71,8 @@ func pinned(ctx context.Context, core int, limit time.Duration, program string, 
 		case err = <-ended:
 			running = false
 		case <-tick.C:
-			u.memory = max(u.memory, peak(cmd.Process.Pid))
+			peak, own := memory(cmd.Process.Pid)
+			u.memory, u.own = max(u.memory, peak), max(u.own, own)
 		}
 	}
 	u.wall = time.Since(from)
@@ -81,19 +88,24 @@ func lastLines(s string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "; ")
 }
 
-// peak is VmHWM of a process, 0 where it has ended.
-func peak(pid int) int64 {
+// memory is what a process had resident at its peak, and what of its own it has
+// now, in bytes; 0 where it has ended.
+func memory(pid int) (peak, own int64) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	for line := range strings.Lines(string(b)) {
-		if v, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(v), " kB"), 10, 64)
-			return kb << 10
+		name, v, _ := strings.Cut(line, ":")
+		kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(v), " kB"), 10, 64)
+		switch name {
+		case "VmHWM":
+			peak = kb << 10
+		case "RssAnon":
+			own = kb << 10
 		}
 	}
-	return 0
+	return peak, own
 }
 
 // background is a server of ours.

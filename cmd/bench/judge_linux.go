@@ -74,7 +74,7 @@ func (b *bench) judge() {
 		t.atMost("lag "+q.name+" at 5,000/s", "µs", t.at("headroom", 5000, q.of), q.limit)
 	}
 	t.atMost("error at the median on a server of exactly 1 ms", "µs", each(t.single["instrument"], func(v *float64) float64 { return math.Abs(*v) }), 60)
-	t.atMost("memory of the 4 h soak's tally and store, intervals of 1 s", "MB", t.single["memory 1s"], 150)
+	t.atMost("memory of a 4 h soak, tally and store, intervals of 1 s", "MB", t.single["memory 1s"], 150)
 	t.atMost("its growth from the first hour to the last", "MB", t.single["growth 1s"], 5)
 	t.atMost("evidence of the 4 h soak, intervals of 1 s", "MB", t.single["evidence 1s"], 400)
 	t.atMost("evidence of the 4 h soak, intervals of 10 s", "MB", t.single["evidence 10s"], 60)
