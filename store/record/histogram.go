@@ -40,6 +40,8 @@ type Histogram struct {
 	sumNS   uint64
 	list    []uint32 // bucket indexes, unsorted, while dense is nil
 	dense   []uint64
+	low     int      // dense counts nothing below low,
+	high    int      // nor from high on
 	fixed   []Bucket // rising, as read from a file; until something is added
 }
 
@@ -100,16 +102,18 @@ func (h *Histogram) Record(ns int64) {
 		h.clamped++
 	}
 	i := BucketIndex(us)
-	if h.dense != nil {
-		h.dense[i]++
-		return
-	}
-	if len(h.list) < sparseLimit {
+	if h.dense == nil && len(h.list) < sparseLimit {
 		h.list = append(h.list, uint32(i))
 		return
 	}
 	h.densify()
-	h.dense[i]++
+	h.count(i, 1)
+}
+
+// count adds to a bucket of the array.
+func (h *Histogram) count(i int, n uint64) {
+	h.dense[i] += n
+	h.low, h.high = min(h.low, i), max(h.high, i+1)
 }
 
 func (h *Histogram) densify() {
@@ -117,12 +121,13 @@ func (h *Histogram) densify() {
 		return
 	}
 	h.dense = make([]uint64, h.Buckets())
+	h.low, h.high = len(h.dense), 0
 	for _, b := range h.fixed {
-		h.dense[b.Index] += b.Count
+		h.count(b.Index, b.Count)
 	}
 	h.fixed = nil
 	for _, i := range h.list {
-		h.dense[i]++
+		h.count(int(i), 1)
 	}
 	h.list = nil
 }
@@ -187,8 +192,8 @@ func (h *Histogram) Each(yield func(Bucket) bool) {
 		return
 	}
 	if h.dense != nil {
-		for i, n := range h.dense {
-			if n > 0 && !yield(Bucket{i, n}) {
+		for i := h.low; i < h.high; i++ {
+			if n := h.dense[i]; n > 0 && !yield(Bucket{i, n}) {
 				return
 			}
 		}
@@ -243,16 +248,17 @@ func (h *Histogram) Merge(o *Histogram) error {
 	h.densify()
 	if o.dense == nil {
 		for _, b := range o.fixed {
-			h.dense[b.Index] += b.Count
+			h.count(b.Index, b.Count)
 		}
 		for _, i := range o.list {
-			h.dense[i]++
+			h.count(int(i), 1)
 		}
 		return nil
 	}
-	for i, n := range o.dense {
-		h.dense[i] += n
+	for i := o.low; i < o.high; i++ {
+		h.dense[i] += o.dense[i]
 	}
+	h.low, h.high = min(h.low, o.low), max(h.high, o.high)
 	return nil
 }
 
@@ -305,8 +311,8 @@ func (h *Histogram) QuantileUS(q float64) float64 {
 func (h *Histogram) CountAbove(us float64) uint64 {
 	var above uint64
 	if h != nil && h.dense != nil && us >= 0 && us < float64(h.maxUS) {
-		for _, n := range h.dense[min(BucketIndex(int64(us))+1, len(h.dense)):] {
-			above += n
+		for i := max(h.low, BucketIndex(int64(us))+1); i < h.high; i++ {
+			above += h.dense[i]
 		}
 		return above
 	}
