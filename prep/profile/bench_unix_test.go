@@ -3,6 +3,7 @@
 package profile
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -70,6 +71,27 @@ func shopLog(w io.Writer, size int64) error {
 	return nil
 }
 
+// wideLog is made against bounds: a thousand routes, each with identifiers and
+// parameters that never repeat, as of somebody who scans.
+func wideLog(w io.Writer, size int64) error {
+	r := rand.New(rand.NewPCG(1, 1))
+	out := bufio.NewWriterSize(w, 1<<20)
+	start := time.Date(2024, 1, 3, 8, 0, 0, 0, time.UTC)
+	var line []byte
+	var written int64
+	for i := 0; written < size; i++ {
+		line = fmt.Appendf(line[:0], "10.%d.%d.%d - - [%s] \"GET /%c%c/%c%c/%d/%x?session=%x&q=%d HTTP/1.1\" 200 17 \"-\" \"x\"\n",
+			r.IntN(250), r.IntN(250), r.IntN(250), start.Add(time.Duration(i)*time.Millisecond).Format("02/Jan/2006:15:04:05 -0700"),
+			'a'+r.IntN(20), 'a', 'a'+r.IntN(20), 'b', r.Uint32(), r.Uint64(), r.Uint64(), r.Uint64())
+		n, err := out.Write(line)
+		if err != nil {
+			return err
+		}
+		written += int64(n)
+	}
+	return out.Flush()
+}
+
 func BenchmarkRead(b *testing.B) {
 	var log bytes.Buffer
 	if err := shopLog(&log, 64<<20); err != nil {
@@ -98,7 +120,11 @@ func TestBigLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := shopLog(f, int64(mb)<<20); err != nil {
+	write := shopLog
+	if os.Getenv("HEADROOM_BIG_LOG_KIND") == "wide" {
+		write = wideLog
+	}
+	if err := write(f, int64(mb)<<20); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

@@ -32,12 +32,14 @@ type slot struct {
 // pool bounds the memory of all tables together.
 type pool struct {
 	slots, most int
+	followed    int // values in all stacks
 	tables      []*keys
 }
 
 const (
-	poolSlots  = 3 << 20 // of 16 bytes
-	tableSlots = 1 << 21 // of one table
+	poolSlots  = 2 << 20 // of 16 bytes
+	tableSlots = 1 << 20 // of one table
+	followMost = 1 << 20 // values followed by all stacks together, at about 24 bytes
 )
 
 func (p *pool) newKeys(cached bool) *keys {
@@ -138,7 +140,7 @@ func (k *keys) resize(size int) {
 // thin halves the share of values that are kept.
 func (k *keys) thin() {
 	if k.top == nil {
-		k.top = newSpaceSaving(2 * HeadIDs)
+		k.top = newSpaceSaving(max(64, min(2*HeadIDs, len(k.slots)/16)))
 		k.sketch = hyperloglog.New14()
 		all := k.live()
 		slices.SortFunc(all, func(a, b slot) int { return int(int64(b.count) - int64(a.count)) })
@@ -256,6 +258,9 @@ func (k *keys) merge(o *keys) {
 // drop gives the memory back.
 func (k *keys) drop() {
 	k.pool.slots -= len(k.slots)
+	if k.stack != nil {
+		k.pool.followed -= k.stack.live
+	}
 	k.slots, k.n = nil, 0
 	if i := slices.Index(k.pool.tables, k); i >= 0 {
 		k.pool.tables = slices.Delete(k.pool.tables, i, i+1)
@@ -273,7 +278,7 @@ type spaceSaving struct {
 }
 
 func newSpaceSaving(most int) *spaceSaving {
-	return &spaceSaving{most: most, place: make(map[uint64]int, most)}
+	return &spaceSaving{most: most, place: map[uint64]int{}}
 }
 
 func (s *spaceSaving) all() []ranked { return slices.Clone(s.heap) }

@@ -23,7 +23,7 @@ const (
 	mostNodes    = 20_000
 	mostDepth    = 12
 	mostParams   = 24 // query parameters of a route
-	mostTables   = 4000
+	mostTables   = 1500
 	mostWords    = 100 // different words in one place
 	mostTopWords = 400 // in the first
 )

@@ -26,7 +26,8 @@ type stack struct {
 
 const (
 	stackKeys    = 1 << 17
-	distanceBits = 7 // buckets per octave of distances: 128
+	stackLeast   = 1 << 12 // followed even where all stacks together have too many
+	distanceBits = 7       // buckets per octave of distances: 128
 )
 
 func newStack() *stack { return &stack{limit: math.MaxUint64, next: 1} }
@@ -41,14 +42,14 @@ func (s *stack) visit(k *keys, at *slot) {
 	weight := 1 / s.rate()
 	s.total += weight
 	if at.last == 0 {
-		s.live++
-		if s.live > stackKeys {
+		if s.live >= stackKeys || (k.pool.followed >= followMost && s.live >= stackLeast) {
 			s.thin(k, s.limit/2)
 			if at.hash > s.limit {
 				return
 			}
-			s.live++ // not yet in the tree, so not counted by thin
 		}
+		s.live++
+		k.pool.followed++
 	} else {
 		between := s.live - s.sum(at.last) + 1
 		s.record(float64(between)*weight, weight)
@@ -126,10 +127,11 @@ func (s *stack) renumber(k *keys) {
 	}
 	slices.SortFunc(visited, func(a, b *slot) int { return cmp.Compare(a.last, b.last) })
 	size := 64
-	for size < 8*(len(visited)+1) {
+	for size < 4*(len(visited)+1) {
 		size *= 2
 	}
 	s.tree = make([]int32, size)
+	k.pool.followed += len(visited) - s.live
 	s.live = len(visited)
 	for i, v := range visited {
 		v.last = uint32(i + 1)
