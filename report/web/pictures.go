@@ -139,28 +139,33 @@ func (c *courseOf) add(p record.Phase, iv *record.Interval) {
 	m.Errors += float64(total.Errors())
 	m.Width += w
 	m.InFlight, m.Waiting = iv.Moment.InFlight, iv.Moment.Waiting
-	higher := func(to **float64, q float64, pick func(*record.Cell) [2]*record.Histogram) {
-		*c.hist = *record.NewHistogram(c.hist.MaxUS())
-		for i := range iv.Cells {
-			for _, h := range pick(&iv.Cells[i]) {
-				_ = c.hist.Merge(h) // one geometry: Open checked it
-			}
-		}
-		if c.hist.Count() == 0 {
-			return
-		}
+	c.clocks(iv, func(cell *record.Cell) (a, b *record.Histogram) { return cell.OKResponse, cell.OtherResponse }, &m.P99, &m.P50)
+	c.clocks(iv, func(cell *record.Cell) (a, b *record.Histogram) { return cell.Service, nil }, &m.ServiceP99, nil)
+	c.clocks(iv, func(cell *record.Cell) (a, b *record.Histogram) { return cell.Lag, nil }, &m.LagP99, nil)
+	c.n++
+}
+
+// clocks raises the percentiles to those of an interval, over all its classes.
+func (c *courseOf) clocks(iv *record.Interval, pick func(*record.Cell) (a, b *record.Histogram), p99, p50 **float64) {
+	*c.hist = *record.NewHistogram(c.hist.MaxUS())
+	for i := range iv.Cells {
+		a, b := pick(&iv.Cells[i])
+		// One geometry: Open checked it.
+		_ = c.hist.Merge(a)
+		_ = c.hist.Merge(b)
+	}
+	if c.hist.Count() == 0 {
+		return
+	}
+	raise := func(to **float64, q float64) {
 		if v := c.hist.QuantileUS(q); *to == nil || v > **to {
 			*to = &v
 		}
 	}
-	response := func(c *record.Cell) [2]*record.Histogram {
-		return [2]*record.Histogram{c.OKResponse, c.OtherResponse}
+	raise(p99, 0.99)
+	if p50 != nil {
+		raise(p50, 0.5)
 	}
-	higher(&m.P50, 0.5, response)
-	higher(&m.P99, 0.99, response)
-	higher(&m.ServiceP99, 0.99, func(c *record.Cell) [2]*record.Histogram { return [2]*record.Histogram{c.Service} })
-	higher(&m.LagP99, 0.99, func(c *record.Cell) [2]*record.Histogram { return [2]*record.Histogram{c.Lag} })
-	c.n++
 }
 
 func (c *courseOf) flush() {
