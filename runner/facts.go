@@ -26,6 +26,9 @@ func FactsOf(p *plan.Plan) (realism.Facts, error) {
 	if p.Target.URL != nil {
 		base = p.Target.URL.Base
 	}
+	if c := p.Arrivals.Curve; len(c) > 0 {
+		f.Highest *= slices.Max(c)
+	}
 	sources, err := newSources(p.Data)
 	if err != nil {
 		return f, err

@@ -112,6 +112,9 @@ func firstRate(l plan.Shape) float64 {
 func ArrivalsOf(p *plan.Plan, seed uint64) func(Span, int) (schedule.Arrivals, error) {
 	return func(s Span, phase int) (schedule.Arrivals, error) {
 		spec := schedule.Spec{Process: schedule.Poisson, Shape: s.shape()}
+		if c := p.Arrivals.Curve; len(c) > 0 && (s.Kind == record.Steady || s.Kind == record.Soak) {
+			spec.Shape = curved(c, s)
+		}
 		switch p.Arrivals.Kind {
 		case "constant":
 			spec.Process = schedule.Constant
@@ -125,6 +128,24 @@ func ArrivalsOf(p *plan.Plan, seed uint64) func(Span, int) (schedule.Arrivals, e
 		}
 		return schedule.New(spec, seed, phase)
 	}
+}
+
+// curved is a rate that follows production's curve over the span, of the span's
+// mean rate.
+func curved(curve []float64, s Span) []schedule.Segment {
+	var all []schedule.Segment
+	n := int64(len(curve))
+	for i, c := range curve {
+		from, to := s.Length*int64(i)/n, s.Length*(int64(i)+1)/n
+		rate := s.RPS * c
+		if rate < 1e-6 { // less than a schedule takes
+			rate = 0
+		}
+		if to > from {
+			all = append(all, schedule.Segment{Length: to - from, From: rate, To: rate})
+		}
+	}
+	return all
 }
 
 // traceSpec scales a trace's time so that its mean rate is the span's.

@@ -157,3 +157,25 @@ requests:
 		t.Errorf("used: %s, want %s", got, want)
 	}
 }
+
+// TestCurve: arrivals follow production's curve and keep the load's mean rate.
+func TestCurve(t *testing.T) {
+	p := &plan.Plan{Arrivals: plan.Arrivals{Kind: "poisson", Curve: []float64{0.5, 2, 0, 1.5}}}
+	a, err := ArrivalsOf(p, 7)(Span{Kind: record.Steady, RPS: 100, Length: 400e9}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts [4]float64
+	for {
+		at, ok := a.Next()
+		if !ok {
+			break
+		}
+		counts[at/100e9]++
+	}
+	for i, want := range []float64{5000, 20_000, 0, 15_000} {
+		if math.Abs(counts[i]-want) > 5*math.Sqrt(want) {
+			t.Errorf("quarter %d: %g arrivals, want about %g", i+1, counts[i], want)
+		}
+	}
+}

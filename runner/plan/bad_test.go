@@ -159,6 +159,12 @@ var badPlans = []struct {
 	{"not yet, containers", "target: {url: \"http://127.0.0.1:1\"}", "target: {docker: {network: internal}}", []string{
 		"p.yaml:2:10: target.docker: `docker` is not supported yet by this version; delete it",
 	}},
+	{"a curve of its own", "load: {steady: {rate: 10, length: 10s}}", "load: {step: {from: 1, by: 1, to: 2}}\narrivals: {profile: p, curve: true}", []string{
+		"p.yaml:4:11: arrivals.curve: contradicts load.step, which sets its own rates; use it with load: {steady: …} or {soak: …}",
+	}},
+	{"a curve without a profile", "", "arrivals: {bursty: {dispersion: 3}, curve: true}", []string{
+		"p.yaml:6:37: arrivals.curve: only a profile has a curve; delete it",
+	}},
 	{"peaks twice", "", "production: {profile: p.json, peak: 3, resolution: 1m}", []string{
 		"p.yaml:6:31: production.peak: contradicts profile: the profile has it; delete it",
 	}},

@@ -230,7 +230,9 @@ func (a *Arrivals) tree(b *branch, f form) {
 		b.add("arrivals", v)
 	case "poisson", "bursty":
 		if a.Profile {
-			b.add("arrivals", branch{{"profile", f.hidden(a.File)}})
+			v := branch{{"profile", f.hidden(a.File)}}
+			v.flag("curve", a.Shaped, false)
+			b.add("arrivals", v)
 			return
 		}
 		if a.Kind == "poisson" {

@@ -65,8 +65,11 @@ func (r *reader) loadConflicts(parent, o *object, p *Plan) {
 		return
 	case a.Kind == "trace":
 		r.problem(n, path, "contradicts load.%s: a trace has its own rate; use it with load: {steady: {length: …}}", o.order[0])
-	case a.Kind == "bursty" && l.Closed != nil:
+	case (a.Kind == "bursty" || a.Profile) && l.Closed != nil:
 		r.problem(n, path, "contradicts load.closed: users that wait have no law of arrivals; delete it")
+	}
+	if a.Shaped && l.Steady == nil && l.Chaos == nil && l.Soak == nil {
+		r.problem(n, path+".curve", "contradicts load.%s, which sets its own rates; use it with load: {steady: …} or {soak: …}", o.order[0])
 	}
 	if a.Kind == "trace" {
 		if rate > 0 && a.Scale != 0 {
@@ -308,7 +311,7 @@ func (r *reader) arrivals(parent *object, a *Arrivals) {
 		}
 		return
 	}
-	o := r.object(n, path, "trace", "scale", "bursty", "profile")
+	o := r.object(n, path, "trace", "scale", "bursty", "profile", "curve")
 	o.float("scale", &a.Scale, 1e-6, 1e6)
 	switch o.one("trace", "bursty", "profile") {
 	case "trace":
@@ -328,7 +331,11 @@ func (r *reader) arrivals(parent *object, a *Arrivals) {
 		}
 	case "profile":
 		a.Profile = true
+		o.boolean("curve", &a.Shaped)
 		r.burstsFromProfile(o, a)
+	}
+	if !a.Profile && o.has("curve") {
+		r.problem(o.keys["curve"], join(path, "curve"), "only a profile has a curve; delete it")
 	}
 	o.conflict("scale", "bursty", "only the time of a trace is scaled; delete it")
 }

@@ -134,6 +134,10 @@ type Arrivals struct {
 	// the index is another, 1 + CV2 × rate. 0: Dispersion holds at any rate.
 	CV2     float64
 	Profile bool // File is a profile
+	// Shaped asks for production's rate curve, squeezed into the load's
+	// length; Curve, after Load, has its steps of equal length, of mean 1.
+	Shaped bool
+	Curve  []float64
 }
 
 // Warmup runs before the load and is never judged.

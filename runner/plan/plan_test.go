@@ -422,6 +422,7 @@ var variations = [][2]string{
 	{"", "data: {e: {profile: p, first: 100}}"},
 	{"", "data: {e: {profile: p, values: ids.txt}}"},
 	{"", "arrivals: {profile: p}"},
+	{"", "arrivals: {profile: p, curve: true}"},
 	{"", "production: {profile: p}"},
 	{"", "production: {profile: p, resolution: 1s}"},
 	{"requests:\n  - {class: a, get: /}", "requests: {from_profile: p}"},

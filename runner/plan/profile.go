@@ -106,6 +106,12 @@ func (r *reader) burstsFromProfile(o *object, a *Arrivals) {
 	if p == nil {
 		return
 	}
+	if a.Shaped {
+		if a.Curve = relative(p.RateCurve.RPS); a.Curve == nil {
+			n, path := o.get("curve")
+			r.problem(n, path, "the profile has no rate curve; delete it")
+		}
+	}
 	for _, b := range p.Burstiness {
 		if b.Window != "1s" || b.Mean <= 0 {
 			continue
@@ -122,6 +128,22 @@ func (r *reader) burstsFromProfile(o *object, a *Arrivals) {
 		}
 	}
 	r.problem(n, path, "the profile has no index of dispersion at 1 s (%s); write {bursty: {dispersion: N}} or leave arrivals out", strings.Join(why, ", "))
+}
+
+// relative scales rates to a mean of 1; nil where there are none.
+func relative(rates []float64) []float64 {
+	var sum float64
+	for _, v := range rates {
+		sum += v
+	}
+	if len(rates) < 2 || len(rates) > 1024 || !(sum > 0) {
+		return nil
+	}
+	out := make([]float64, len(rates))
+	for i, v := range rates {
+		out[i] = v / sum * float64(len(rates))
+	}
+	return out
 }
 
 // poissonIndex is the index of dispersion at 1 s up to which random arrivals
