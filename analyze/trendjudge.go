@@ -44,7 +44,7 @@ func (x *TrendMetric) judge(m *measure, runs []*Analysis) {
 	}
 	refine(points, calm)
 	x.tellChanges(points, calm, of)
-	x.Verdict = x.direction(m, y, at)
+	x.Verdict = x.direction(m, y, at, mk.ZAR)
 }
 
 // leastChange is how much a level must change, on the scale of the metric, to
@@ -120,13 +120,12 @@ func (x *TrendMetric) tellChanges(points []stat.ChangePoint, calm []float64, of 
 
 // direction is that of the last change of level; without one, that of the
 // slope, where it is certain and adds up to enough.
-func (x *TrendMetric) direction(m *measure, y, at []float64) string {
+func (x *TrendMetric) direction(m *measure, y, at []float64, z float64) string {
 	if n := len(x.Changes); n > 0 {
 		return x.Changes[n-1].Direction
 	}
-	mk := stat.MannKendall(y)
 	weeks := at[len(at)-1] - at[0]
-	if x.Slope == nil || math.Abs(mk.ZAR) < 2.326 || math.Abs(*x.Slope)*weeks < x.leastChange(m, y) {
+	if x.Slope == nil || math.Abs(z) < 2.326 || math.Abs(*x.Slope)*weeks < x.leastChange(m, y) {
 		return Same
 	}
 	if (*x.Slope > 0) == x.Higher {
