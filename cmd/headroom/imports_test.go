@@ -27,6 +27,7 @@ var mayImport = []struct {
 	{"runner/send", "the interface of sending", []string{"store/record"}},
 	{"runner/send/loop", "one way of sending", []string{"store/record", "runner/send"}},
 	{"runner/send/std", "the other way of sending", []string{"store/record", "runner/send"}},
+	{"runner/send/sendtest", "what every way of sending must pass; only tests import it", []string{"store/record", "runner/send"}},
 	{"runner/tally", "results in, intervals out", []string{"store/record"}},
 	{"runner/observe", "readings of processes", []string{"store/record"}},
 	{"runner/sim", "a service of known capacity", []string{"store/record", "runner/send", "runner/schedule"}},
@@ -113,6 +114,9 @@ func TestImports(t *testing.T) {
 			if ours, ok := strings.CutPrefix(name, "headroom/"); ok {
 				if under(ours, "cmd") {
 					t.Errorf("%s imports %s: nobody imports cmd", rel, name)
+				}
+				if ours == "runner/send/sendtest" {
+					t.Errorf("%s imports %s, which is for tests", rel, name)
 				}
 				if ruled && !under(pkg, "cmd") && !contains(may, ours) {
 					t.Errorf("%s imports %s, which its rule does not allow", rel, name)

@@ -7,8 +7,10 @@ import (
 )
 
 func TestClassify(t *testing.T) {
-	expect := Expect{Status: Statuses(200, 201), Shed: Statuses(429, 503), MaxBytes: 100,
-		Check: func(body []byte) bool { return string(body) == "right" }}
+	expect := Expect{
+		Status: Statuses(200, 201), Shed: Statuses(429, 503), MaxBytes: 100,
+		Check: func(body []byte) bool { return string(body) == "right" },
+	}
 	both := Expect{Status: Statuses(200, 503), Shed: Statuses(503)}
 	const ms = 1_000_000
 	right := []byte("right")

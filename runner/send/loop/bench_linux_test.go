@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"headroom/runner/send"
+	"headroom/runner/send/sendtest"
 	"headroom/store/record"
 )
 
@@ -159,7 +160,7 @@ func TestServerRole(t *testing.T) {
 					if _, err := c.Read(buf); err != nil {
 						return
 					}
-					if _, err := io.WriteString(c, okAnswer); err != nil {
+					if _, err := io.WriteString(c, sendtest.OK); err != nil {
 						return
 					}
 				}
@@ -194,7 +195,7 @@ func BenchmarkLoop(b *testing.B) {
 }
 
 func benchLoop(b *testing.B, addr string, rate float64) {
-	e, err := newEngine(config(addr), time.Now(), true)
+	e, err := newEngine(sendtest.Config(addr), time.Now(), true)
 	if err != nil {
 		b.Fatal(err)
 	}

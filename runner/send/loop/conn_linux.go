@@ -16,7 +16,7 @@ const (
 	connecting
 	idle
 	busy
-	resting // may be about to be closed by the server; see learn
+	resting // may be about to be closed by the server; see send.Habits
 	parting // answered for the last time; waits for the server to close first
 )
 
@@ -146,7 +146,7 @@ func (e *Engine) read(c *conn) {
 		}
 		if c.answer.stage == complete {
 			if c.ended && !c.last && !c.answer.close {
-				e.learn(c.served + 1)
+				e.habits.ClosedAfter(c.served + 1)
 			}
 			c.cut = c.cut || c.ended || used < n || len(c.head) > 0 || len(c.body) > 0
 			e.finish(c, record.ErrNone)
@@ -170,8 +170,8 @@ func (e *Engine) fail(c *conn, kind record.ErrorKind) {
 	if kind == record.ErrConnectTimeout {
 		kind = record.ErrAnswerTimeout // the kernel gave up on an open connection
 	}
-	if (kind == record.ErrClosed || kind == record.ErrReset) && c.firstByte == 0 && c.served > 0 && c.sent-c.doneAt < promptClose {
-		e.learn(c.served)
+	if (kind == record.ErrClosed || kind == record.ErrReset) && c.firstByte == 0 && c.served > 0 && c.sent-c.doneAt < send.PromptClose {
+		e.habits.ClosedAfter(c.served)
 	}
 	e.finish(c, kind)
 }
@@ -206,11 +206,11 @@ func (e *Engine) finish(c *conn, kind record.ErrorKind) {
 		return
 	}
 	c.served++
-	e.maxServed = max(e.maxServed, c.served)
+	rest := e.habits.Answered(c.served)
 	switch {
 	case leaves:
 		e.part(c)
-	case c.served == e.closedAfter && c.served == e.maxServed:
+	case rest:
 		e.rest(c)
 	default:
 		e.release(c, now)
@@ -229,23 +229,8 @@ func (e *Engine) idleTimeout(seconds int64) int64 {
 
 // kindOf is the error kind of a system call's error on a connection.
 func kindOf(errno syscall.Errno) record.ErrorKind {
-	switch errno {
-	case unix.ECONNREFUSED, unix.ENOENT:
-		return record.ErrRefused
-	case unix.ECONNRESET, unix.ECONNABORTED, unix.ENOTCONN:
-		return record.ErrReset
-	case unix.EPIPE:
-		return record.ErrClosed
-	case unix.ETIMEDOUT:
-		return record.ErrConnectTimeout
-	case unix.EMFILE, unix.ENFILE:
-		return record.ErrDescriptors
-	case unix.EADDRNOTAVAIL, unix.EADDRINUSE:
-		return record.ErrPorts
-	case unix.ENOBUFS, unix.ENOMEM, unix.ENOSPC:
-		return record.ErrMemory
-	case unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENETDOWN, unix.EACCES, unix.EPERM, unix.ENONET, unix.EAFNOSUPPORT:
+	if errno == unix.ENONET { // other systems do not have it
 		return record.ErrUnreachable
 	}
-	return record.ErrReset
+	return send.KindOf(errno)
 }

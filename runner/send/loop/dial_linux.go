@@ -19,6 +19,9 @@ func (e *Engine) open() {
 		return
 	}
 	e.nextOpen = now + openEvery
+	if e.full() {
+		e.close(e.oldest)
+	}
 	e.target.refresh(now)
 	c := e.newConn()
 	c.state, c.began, c.patience = connecting, now, e.line.first().req.Timeout

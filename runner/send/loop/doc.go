@@ -24,13 +24,12 @@
 // out as soon as the close is known, and once more looked at right before each
 // use; what the server closes at the very instant of the send is reported as
 // ErrClosed or ErrReset with Result.NewConn false. Connection: close and
-// Keep-Alive: timeout, max are obeyed. Where the server closed a connection
-// right after its Nth answer without having said so, the next connection that
-// has given N answers rests for 20 ms before it is used again, so that a habit
-// costs no request; a habit seen three times is told in
-// Stats.Negotiated["closes_after_answers"]. Where it closed one that had been
-// unused for a time T without having said so, none is used again that has been
-// unused for four fifths of T ("closes_idle_after_ms"), until one outlives it.
+// Keep-Alive: timeout, max are obeyed. What a server does by habit, without
+// saying so, is learned, so that it costs no request (send.Habits); a habit seen
+// three times is told in Stats.Negotiated: "closes_after_answers" and
+// "closes_idle_after_ms". Where the limit of connections is reached and requests
+// wait although there are idle ones, which are then all expected to be closed by
+// the server, the one that has been unused for longest gives up its place.
 //
 // Where an answer ends its connection, the server is given a second to close
 // first, so that the wait for stray segments, and the port it holds, are its.

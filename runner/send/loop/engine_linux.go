@@ -49,11 +49,7 @@ type Engine struct {
 	parting        int
 	nextOpen       int64
 
-	maxServed   int
-	closedAfter int // see learn
-	closedTimes int
-	closesIdle  int64 // see learnIdle
-	idleCloses  int
+	habits send.Habits
 
 	conns      record.Connections
 	limitedNow bool
@@ -265,7 +261,7 @@ func (e *Engine) fire(until int64) (at int64, behind bool) {
 		if req == nil {
 			continue
 		}
-		if !fits(req) {
+		if !req.Fits() {
 			e.result = send.Result{Done: now, Err: record.ErrRequest, Unsent: true}
 			e.feed.Done(req, &e.result)
 			continue
@@ -318,12 +314,7 @@ func (e *Engine) Abandon(feed send.Feed) {
 func (e *Engine) Stats() send.Stats {
 	e.watchLimit(e.Now())
 	negotiated := map[string]string{"protocol": "HTTP/1.1"}
-	if e.closedTimes >= closesToTell {
-		negotiated["closes_after_answers"] = fmt.Sprint(e.closedAfter)
-	}
-	if e.closesIdle > 0 && e.idleCloses >= closesToTell {
-		negotiated["closes_idle_after_ms"] = fmt.Sprint(e.closesIdle / 1e6)
-	}
+	e.habits.Facts(negotiated)
 	return send.Stats{
 		Connections: e.conns,
 		ConnsOpen:   e.opened - e.connecting,

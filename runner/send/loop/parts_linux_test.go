@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/runner/send"
+	"headroom/runner/send/sendtest"
 )
 
 // TestDeadlines compares the queues with a plain search.
@@ -118,7 +119,7 @@ func TestPunctual(t *testing.T) {
 
 // TestRefresh looks a name up again, no more often than it should.
 func TestRefresh(t *testing.T) {
-	cfg := config("localhost:80")
+	cfg := sendtest.Config("localhost:80")
 	tg, err := newTarget(&cfg)
 	if err != nil {
 		t.Fatal(err)

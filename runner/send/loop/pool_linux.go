@@ -12,9 +12,6 @@ const (
 	backlogRetry = 1_000_000     // ns until the next attempt where a Unix socket's backlog is full
 	partFor      = 1_000_000_000 // ns to wait for the server to close first
 	maxParting   = 1024
-	promptClose  = 20_000_000 // ns after an answer within which a close belongs to it
-	settleFor    = 1_000_000  // ns after which a close would probably have been seen
-	closesToTell = 3          // before the habit is called a fact
 )
 
 // handle names a connection as long as it lives.
@@ -84,33 +81,16 @@ func (e *Engine) part(c *conn) {
 	}
 }
 
-// learn is told that the server closed a connection right after its nth answer
-// without having said so. Some servers do that by habit, and a request that is
-// written at that moment is lost. So the next connection that has given n
-// answers rests for a moment before it is used again: if the server closes it,
-// nothing is lost; if not, the habit is refuted and forgotten.
-func (e *Engine) learn(n int) {
-	if n < e.maxServed {
-		return // another connection has given more than that
-	}
-	if n != e.closedAfter {
-		e.closedAfter, e.closedTimes = n, 0
-	}
-	e.closedTimes++
-}
-
-// rest keeps c out of use until promptClose has passed.
+// rest keeps c out of use until send.PromptClose has passed.
 func (e *Engine) rest(c *conn) {
 	c.state = resting
-	e.deadlines.arm(c, e.Now(), promptClose)
+	e.deadlines.arm(c, e.Now(), send.PromptClose)
 }
 
 // rested puts c, which the server has not closed, back into use.
 func (e *Engine) rested(c *conn, now int64) {
 	e.deadlines.disarm(c)
-	if c.served == e.closedAfter {
-		e.closedAfter, e.closedTimes = 0, 0
-	}
+	e.habits.Rested(c.served)
 	c.state = busy // for the moment
 	e.release(c, now)
 }
@@ -158,7 +138,7 @@ func (e *Engine) unlinkIdle(c *conn) {
 // is another, because nobody knows yet whether the server keeps it.
 func (e *Engine) takeIdle(now int64) *conn {
 	for c := e.newest; c != nil; c = e.newest {
-		if d := c.older; d != nil && c.served >= e.maxServed && now-c.doneAt < settleFor && !e.stale(d, now) {
+		if d := c.older; d != nil && e.habits.Untried(c.served) && now-c.doneAt < send.SettleFor && !e.stale(d, now) {
 			c = d
 		}
 		if e.stale(c, now) {
@@ -175,35 +155,19 @@ func (e *Engine) takeIdle(now int64) *conn {
 
 // lost closes an unused connection that has ended or is too old.
 func (e *Engine) lost(c *conn, now int64) {
-	if unused := now - c.doneAt; c.served > 0 && now < c.idleUntil {
-		if unused < promptClose {
-			e.learn(c.served)
-		} else {
-			e.learnIdle(unused)
-		}
+	if c.served > 0 && now < c.idleUntil {
+		e.habits.ClosedUnused(c.served, now-c.doneAt)
 	}
 	e.close(c)
 }
 
-// learnIdle is told that the server closed a connection that had been unused
-// for so many ns, without having said when it would. The shortest such time is
-// the server's limit or close above it, and a request written at that moment is
-// lost, so what has been unused for four fifths of it is not used again. It is
-// kept, though: one that lives half as long again refutes the limit.
-func (e *Engine) learnIdle(unused int64) {
-	e.idleCloses++
-	if e.closesIdle == 0 || unused < e.closesIdle || unused > e.closesIdle/2*3 {
-		e.closesIdle = unused
-	}
-}
-
 // stale reports whether the server may be about to close c, which is unused.
 func (e *Engine) stale(c *conn, now int64) bool {
-	if e.closesIdle == 0 || c.served == 0 || now-c.doneAt < e.closesIdle/5*4 {
+	if c.served == 0 || !e.habits.Stale(now-c.doneAt) {
 		return false
 	}
-	if old := e.oldest; now-old.doneAt > e.closesIdle/2*3 && old.served > 0 && sysQuiet(old.fd) {
-		e.closesIdle, e.idleCloses = 0, 0
+	if old := e.oldest; old.served > 0 && e.habits.Outlived(now-old.doneAt) && sysQuiet(old.fd) {
+		e.habits.ForgetUnused()
 		return false
 	}
 	return true
@@ -218,7 +182,7 @@ func (e *Engine) dropOld(now int64) {
 
 // limited reports whether requests wait because of our own connection limit.
 func (e *Engine) limited() bool {
-	return e.cfg.MaxConns > 0 && e.line.n > e.connecting && e.opened >= e.cfg.MaxConns
+	return e.line.n > e.connecting && !e.wantsConn()
 }
 
 // watchLimit adds up the time during which limited was true.
@@ -230,9 +194,14 @@ func (e *Engine) watchLimit(now int64) {
 	e.limitedNow, e.limitedAt = is, now
 }
 
-// wantsConn reports whether one more connection may be opened.
+// full reports whether there are as many connections as we may have.
+func (e *Engine) full() bool { return e.cfg.MaxConns > 0 && e.opened >= e.cfg.MaxConns }
+
+// wantsConn reports whether one more connection may be opened. Where requests
+// wait although there are idle connections, those are stale, and one of them can
+// give up its place.
 func (e *Engine) wantsConn() bool {
-	return e.line.n > e.connecting && (e.cfg.MaxConns <= 0 || e.opened < e.cfg.MaxConns)
+	return e.line.n > e.connecting && (!e.full() || e.oldest != nil)
 }
 
 // failWaiting ends the request that has waited longest.

@@ -9,45 +9,6 @@ import (
 // userAgent is sent where the request has no User-Agent of its own.
 const userAgent = "headroom"
 
-// fits reports whether a request can be written without becoming another one:
-// a method and names that are tokens, a target and values that stay on their
-// line, no coding of the body.
-func fits(req *send.Request) bool {
-	if len(req.Method) == 0 || len(req.Path) == 0 {
-		return false
-	}
-	for i := range len(req.Method) {
-		if !token[req.Method[i]] {
-			return false
-		}
-	}
-	if req.Path[0] != '/' && !(len(req.Path) == 1 && req.Path[0] == '*') {
-		return false
-	}
-	for _, b := range req.Path {
-		if b <= ' ' || b == 0x7f {
-			return false
-		}
-	}
-	for i := range req.Fields {
-		f := &req.Fields[i]
-		if len(f.Name) == 0 || foldString(f.Name, "transfer-encoding") {
-			return false
-		}
-		for j := range len(f.Name) {
-			if !token[f.Name[j]] {
-				return false
-			}
-		}
-		for _, b := range f.Value {
-			if b < ' ' && b != '\t' || b == 0x7f {
-				return false
-			}
-		}
-	}
-	return req.Method != "CONNECT"
-}
-
 // wire appends the head of req to p and reports whether it ends the connection.
 // Content-Length is always our own; the other fields that have a default here
 // are overridden by the request's.

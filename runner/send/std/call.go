@@ -167,7 +167,7 @@ func (e *Engine) send(c *conn, w waiting) {
 	c.busy++
 	last := !e.cfg.KeepAlive || c.limit > 0 && c.used >= c.limit
 	a := &call{waiting: w, c: c, fresh: c.used == 1, began: e.Now(), deadline: never}
-	a.guard = c.served > 0 || a.began-c.doneAt > promptClose
+	a.guard = c.served > 0 || a.began-c.doneAt > send.PromptClose
 	a.http, a.payload = e.newRequest(w.req, last)
 	c.leaving = c.leaving || a.http.Close
 	var ctx context.Context

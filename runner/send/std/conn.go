@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"headroom/runner/send"
 	"headroom/store/record"
 )
 
@@ -114,20 +115,21 @@ func without(list []*conn, c *conn) []*conn {
 func (e *Engine) after(a *call, kind record.ErrorKind) {
 	c, now := a.c, e.Now()
 	dead := c.cc.Err() != nil
-	soon := a.sent.Load() != 0 && a.sent.Load()-c.doneAt < promptClose || a.sent.Load() == 0 && now-c.doneAt < promptClose
+	soon := a.sent.Load() != 0 && a.sent.Load()-c.doneAt < send.PromptClose || a.sent.Load() == 0 && now-c.doneAt < send.PromptClose
 	if !c.h2 {
 		if (kind == record.ErrClosed || kind == record.ErrReset) && a.firstByte.Load() == 0 && c.served > 0 && soon {
-			e.learn(c.served)
+			e.habits.ClosedAfter(c.served)
 		}
 		if kind != record.ErrNone {
 			e.drop(c)
 			return
 		}
 	}
+	rest := false
 	if kind == record.ErrNone {
 		c.served++
 		c.doneAt = now
-		e.maxServed = max(e.maxServed, c.served)
+		rest = e.habits.Answered(c.served)
 		c.idleFor = e.idleTimeout(a.header)
 	}
 	c.leaving = c.leaving || a.leaves || c.idleFor == 0
@@ -142,12 +144,12 @@ func (e *Engine) after(a *call, kind record.ErrorKind) {
 	}
 	switch {
 	case dead && !c.leaving:
-		e.learn(c.served)
+		e.habits.ClosedAfter(c.served)
 		e.drop(c)
 	case dead, c.leaving:
 		e.drop(c)
-	case c.served == e.closedAfter && c.served == e.maxServed:
-		c.state, c.restUntil = resting, now+promptClose
+	case rest:
+		c.state, c.restUntil = resting, now+send.PromptClose
 		e.resting = append(e.resting, c)
 	default:
 		e.toIdle(c, now)

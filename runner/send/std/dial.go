@@ -270,7 +270,7 @@ func (e *Engine) dialled(a *dial) {
 	}
 	if e.line.n > 0 || c.cc.Err() != nil {
 		e.drop(c)
-		if e.line.n > 0 && e.Now()-a.made > promptClose && e.line.first().back < maxBack {
+		if e.line.n > 0 && e.Now()-a.made > send.PromptClose && e.line.first().back < maxBack {
 			e.line.at(0).back++ // closed as idle, because we were late to use it
 			return
 		}

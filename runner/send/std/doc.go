@@ -48,4 +48,16 @@
 // As in package loop. Everything that goes wrong in a TLS handshake, its
 // time-out apart, is ErrTLS; so is an alert later on, by which a server rejects
 // a client certificate in TLS 1.3. A stream that the server resets is ErrReset.
+//
+// An answer over HTTP/1.1 with both a Content-Length and chunks is read by its
+// chunks, as net/http does and RFC 9112, 6.3 allows. To package loop it is
+// ErrProtocol, because two parties that read it differently can be made to take
+// one answer for two. A run that is to find such answers uses that engine.
+//
+// # The log
+//
+// Bytes that come when no answer is expected are written by net/http to the
+// standard logger of package log, which cannot be set for one transport. A
+// program that has a terminal of its own turns that logger off; the connection
+// is closed in any case.
 package std

@@ -56,11 +56,7 @@ type Engine struct {
 	shortest       int64 // handshake, ns
 	armedFor       int64
 
-	maxServed   int
-	closedAfter int // see learn
-	closedTimes int
-	closesIdle  int64 // see learnIdle
-	idleCloses  int
+	habits send.Habits
 
 	conns             record.Connections
 	fullNS, resumedNS int64
@@ -253,7 +249,7 @@ func (e *Engine) fire(until int64) (at int64, behind bool) {
 		if req == nil {
 			continue
 		}
-		if !fits(req) {
+		if !req.Fits() {
 			e.result = send.Result{Done: now, Err: record.ErrRequest, Unsent: true}
 			e.feed.Done(req, &e.result)
 			continue
@@ -321,12 +317,7 @@ func (e *Engine) Abandon(feed send.Feed) {
 func (e *Engine) Stats() send.Stats {
 	e.watchLimit(e.Now())
 	facts := maps.Clone(e.facts)
-	if e.closedTimes >= closesToTell {
-		facts["closes_after_answers"] = strconv.Itoa(e.closedAfter)
-	}
-	if e.closesIdle > 0 && e.idleCloses >= closesToTell {
-		facts["closes_idle_after_ms"] = strconv.FormatInt(e.closesIdle/1e6, 10)
-	}
+	e.habits.Facts(facts)
 	mean := func(name string, sum int64, n uint64) {
 		if n > 0 {
 			facts[name] = strconv.FormatInt(sum/int64(n)/1000, 10)

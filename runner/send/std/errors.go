@@ -7,6 +7,7 @@ import (
 	"net"
 	"syscall"
 
+	"headroom/runner/send"
 	"headroom/store/record"
 )
 
@@ -59,8 +60,8 @@ func kindOfDial(err error) record.ErrorKind {
 	var slow net.Error
 	known := errors.As(err, &errno)
 	switch {
-	case known && kindOfErrno(errno).Own():
-		return kindOfErrno(errno)
+	case known && send.KindOf(errno).Own():
+		return send.KindOf(errno)
 	case errors.Is(err, context.DeadlineExceeded):
 		return record.ErrConnectTimeout
 	case errors.As(err, &shake):
@@ -72,7 +73,7 @@ func kindOfDial(err error) record.ErrorKind {
 	case errors.Is(err, errClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return record.ErrClosed
 	case known:
-		return kindOfErrno(errno)
+		return send.KindOf(errno)
 	case errors.As(err, &slow) && slow.Timeout():
 		return record.ErrConnectTimeout
 	}
@@ -86,7 +87,7 @@ func kindOf(err error, inBody bool) record.ErrorKind {
 	var se streamError
 	switch {
 	case errors.As(err, &errno):
-		if kind := kindOfErrno(errno); kind != record.ErrConnectTimeout {
+		if kind := send.KindOf(errno); kind != record.ErrConnectTimeout {
 			return kind
 		}
 		return record.ErrAnswerTimeout // the kernel gave up on an open connection

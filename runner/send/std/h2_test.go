@@ -1,7 +1,6 @@
 package std
 
 import (
-	"context"
 	"crypto/tls"
 	"io"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"headroom/runner/send"
+	"headroom/runner/send/sendtest"
 	"headroom/runner/sim/faulty"
 	"headroom/store/record"
 )
@@ -49,17 +49,17 @@ func TestProtocols(t *testing.T) {
 				cfg = h2c(w)
 				cfg.HTTPVersion = c.version
 			}
-			req := get("/a?b=c")
+			req := sendtest.Get("/a?b=c")
 			req.KeepBody = 10
-			f, st := drive(t, cfg, req)
-			o := f.got[0]
-			if o.res.Err != c.kind {
-				t.Fatalf("%v, want %v", o.res.Err, c.kind)
+			f, st := sendtest.Drive(t, New, cfg, req)
+			o := f.Got[0]
+			if o.Result.Err != c.kind {
+				t.Fatalf("%v, want %v", o.Result.Err, c.kind)
 			}
 			if c.kind != 0 {
 				return
 			}
-			if w.protos[c.proto] != 1 || st.Negotiated["protocol"] != c.protocol || o.body != "ok" || o.header != "yes" || o.res.Status != 200 || o.res.BytesIn != 2 {
+			if w.protos[c.proto] != 1 || st.Negotiated["protocol"] != c.protocol || o.Body != "ok" || o.Header != "yes" || o.Result.Status != 200 || o.Result.BytesIn != 2 {
 				t.Errorf("%v, %v, %+v", w.protos, st.Negotiated, o)
 			}
 		})
@@ -78,38 +78,32 @@ func TestStreams(t *testing.T) {
 	cfg := h2c(w)
 	cfg.MaxConns = 1
 	e := open(t, cfg)
-	reqs := many(50, 0)
-	f := &feed{t: t, queue: reqs}
+	reqs := sendtest.Many(50, 0)
+	f := sendtest.NewFeed(t, reqs...)
 	for w.requests.Load() < 10 {
-		if err := e.Drive(context.Background(), f, e.Now()+1e6, false); err != nil {
-			t.Fatal(err)
-		}
+		f.Run(e, e.Now()+1e6)
 	}
-	if err := e.Drive(context.Background(), f, e.Now()+20e6, false); err != nil {
-		t.Fatal(err)
-	}
+	f.Run(e, e.Now()+20e6)
 	st := e.Stats()
 	if st.InFlight != 50 || st.Waiting != 40 || st.ConnsOpen != 1 || st.LimitedNS < 20e6 || w.requests.Load() != 10 || st.Negotiated["streams_per_connection"] != "10" {
 		t.Errorf("%+v, %d requests", st, w.requests.Load())
 	}
 	stalled := e.Now()
 	p.release()
-	if err := driveAll(e, f); err != nil {
-		t.Fatal(err)
-	}
-	f.law(reqs)
+	f.DriveAll(e)
+	f.Law(reqs)
 	before, fresh := 0, 0
-	for _, o := range f.got {
-		if o.res.Sent < stalled {
+	for _, o := range f.Got {
+		if o.Result.Sent < stalled {
 			before++
 		}
-		if o.res.NewConn {
+		if o.Result.NewConn {
 			fresh++
 		}
 	}
 	st = e.Stats()
-	if f.kinds()[record.ErrNone] != 50 || before != 10 || fresh != 1 || st.Opened != 1 || st.Reused != 49 || w.accepted.Load() != 1 || w.requests.Load() != 50 {
-		t.Errorf("%v; %d sent before, %d on a new connection; %+v; %d accepted", f.kinds(), before, fresh, st, w.accepted.Load())
+	if f.Kinds()[record.ErrNone] != 50 || before != 10 || fresh != 1 || st.Opened != 1 || st.Reused != 49 || w.accepted.Load() != 1 || w.requests.Load() != 50 {
+		t.Errorf("%v; %d sent before, %d on a new connection; %+v; %d accepted", f.Kinds(), before, fresh, st, w.accepted.Load())
 	}
 }
 
@@ -122,23 +116,19 @@ func TestMoreConnections(t *testing.T) {
 		fine(rw, r)
 	})
 	e := open(t, h2c(w))
-	reqs := many(50, 0)
-	f := &feed{t: t, queue: reqs}
+	reqs := sendtest.Many(50, 0)
+	f := sendtest.NewFeed(t, reqs...)
 	for w.requests.Load() < 50 {
-		if err := e.Drive(context.Background(), f, e.Now()+1e6, false); err != nil {
-			t.Fatal(err)
-		}
+		f.Run(e, e.Now()+1e6)
 	}
 	if st := e.Stats(); st.ConnsOpen != 5 || st.Waiting != 0 || st.LimitedNS != 0 || w.accepted.Load() != 5 {
 		t.Errorf("%+v, %d accepted", st, w.accepted.Load())
 	}
 	p.release()
-	if err := driveAll(e, f); err != nil {
-		t.Fatal(err)
-	}
-	f.law(reqs)
-	if f.kinds()[record.ErrNone] != 50 {
-		t.Errorf("%v", f.kinds())
+	f.DriveAll(e)
+	f.Law(reqs)
+	if f.Kinds()[record.ErrNone] != 50 {
+		t.Errorf("%v", f.Kinds())
 	}
 }
 
@@ -156,16 +146,16 @@ func TestGoAway(t *testing.T) {
 		if gap == 5e6 && os.Getenv("HEADROOM_LONG") != "" {
 			n = 8000
 		}
-		f, st := drive(t, cfg, many(n, gap)...)
+		f, st := sendtest.Drive(t, New, cfg, sendtest.Many(n, gap)...)
 		conns, requests := s.Counts()
 		fresh := 0
-		for _, o := range f.got {
-			if o.res.NewConn {
+		for _, o := range f.Got {
+			if o.Result.NewConn {
 				fresh++
 			}
 		}
-		if f.kinds()[record.ErrNone] != n || requests != int64(n) || uint64(conns) != st.Opened || int(st.Reused) != n-fresh || fresh > int(st.Opened) {
-			t.Errorf("gap %d: %v; the server saw %d requests on %d connections; %+v", gap, f.kinds(), requests, conns, st)
+		if f.Kinds()[record.ErrNone] != n || requests != int64(n) || uint64(conns) != st.Opened || int(st.Reused) != n-fresh || fresh > int(st.Opened) {
+			t.Errorf("gap %d: %v; the server saw %d requests on %d connections; %+v", gap, f.Kinds(), requests, conns, st)
 		}
 		if gap == 5e6 && st.Opened < 8 {
 			t.Errorf("only %d connections", st.Opened)
@@ -205,12 +195,12 @@ func TestH2Faults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := serveHTTP(t, nil, nil, c.handle)
-			req := get("/")
+			req := sendtest.Get("/")
 			if c.change != nil {
 				c.change(req)
 			}
-			f, _ := drive(t, h2c(w), req)
-			r := f.got[0].res
+			f, _ := sendtest.Drive(t, New, h2c(w), req)
+			r := f.Got[0].Result
 			if r.Err != c.kind || r.Status != c.status || c.in >= 0 && r.BytesIn != c.in {
 				t.Errorf("%+v, want %v %d, %d bytes", r, c.kind, c.status, c.in)
 			}
@@ -237,22 +227,18 @@ func TestStreamTimeout(t *testing.T) {
 		fine(rw, r)
 	})
 	e := open(t, h2c(w))
-	reqs := many(10, 0)
+	reqs := sendtest.Many(10, 0)
 	for _, r := range reqs[:5] {
 		r.Path, r.Timeout = []byte("/hang"), 30e6
 	}
-	f := &feed{t: t, queue: reqs}
-	for len(f.got) < 5 {
-		if err := e.Drive(context.Background(), f, e.Now()+1e6, false); err != nil {
-			t.Fatal(err)
-		}
+	f := sendtest.NewFeed(t, reqs...)
+	for len(f.Got) < 5 {
+		f.Run(e, e.Now()+1e6)
 	}
 	p.release()
-	if err := driveAll(e, f); err != nil {
-		t.Fatal(err)
-	}
-	f.law(reqs)
-	if k := f.kinds(); k[record.ErrAnswerTimeout] != 5 || k[record.ErrNone] != 5 || w.accepted.Load() != 1 {
+	f.DriveAll(e)
+	f.Law(reqs)
+	if k := f.Kinds(); k[record.ErrAnswerTimeout] != 5 || k[record.ErrNone] != 5 || w.accepted.Load() != 1 {
 		t.Errorf("%v over %d connections", k, w.accepted.Load())
 	}
 }
@@ -263,16 +249,16 @@ func TestH2Limits(t *testing.T) {
 	cfg := h2c(w)
 	cfg.MaxPerConn = 7
 	e := open(t, cfg)
-	f := chain(t, e, 40, func() *send.Request { return get("/") })
-	if st := e.Stats(); f.kinds()[record.ErrNone] != 40 || st.Opened != 6 || w.accepted.Load() != 6 || st.Reused != 34 {
-		t.Errorf("%v, %+v, %d accepted", f.kinds(), st, w.accepted.Load())
+	f := sendtest.Chain(t, e, 40)
+	if st := e.Stats(); f.Kinds()[record.ErrNone] != 40 || st.Opened != 6 || w.accepted.Load() != 6 || st.Reused != 34 {
+		t.Errorf("%v, %+v, %d accepted", f.Kinds(), st, w.accepted.Load())
 	}
 	w = serveHTTP(t, nil, nil, fine)
 	cfg = h2c(w)
 	cfg.IdleTimeout = 1
 	e = open(t, cfg)
-	f = chain(t, e, 5, func() *send.Request { return get("/") })
-	if st := e.Stats(); f.kinds()[record.ErrNone] != 5 || st.Opened != 5 || w.accepted.Load() != 5 {
-		t.Errorf("idle: %v, %+v, %d accepted", f.kinds(), st, w.accepted.Load())
+	f = sendtest.Chain(t, e, 5)
+	if st := e.Stats(); f.Kinds()[record.ErrNone] != 5 || st.Opened != 5 || w.accepted.Load() != 5 {
+		t.Errorf("idle: %v, %+v, %d accepted", f.Kinds(), st, w.accepted.Load())
 	}
 }

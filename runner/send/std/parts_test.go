@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/runner/send"
+	"headroom/runner/send/sendtest"
 	"headroom/runner/sim/faulty"
 	"headroom/store/record"
 )
@@ -97,21 +98,21 @@ func TestPart(t *testing.T) {
 		err error
 	}
 	ends := make(chan end, 10)
-	s := serve(t, func(s *server, c net.Conn, r *bufio.Reader) {
-		if _, _, err := s.request(r); err != nil {
+	s := sendtest.Serve(t, func(s *sendtest.Server, c net.Conn, r *bufio.Reader) {
+		if _, _, err := s.Read(r); err != nil {
 			return
 		}
-		io.WriteString(c, okAnswer)
+		io.WriteString(c, sendtest.OK)
 		c.SetReadDeadline(time.Now().Add(30 * time.Millisecond))
 		n, err := r.Read(make([]byte, 1))
 		ends <- end{n, err}
 	})
-	cfg := config(s.Addr().String())
+	cfg := sendtest.Config(s.Addr())
 	cfg.KeepAlive = false
 	e := open(t, cfg)
-	f := chain(t, e, 3, func() *send.Request { return get("/") })
-	if f.kinds()[record.ErrNone] != 3 {
-		t.Fatalf("%v", f.kinds())
+	f := sendtest.Chain(t, e, 3)
+	if f.Kinds()[record.ErrNone] != 3 {
+		t.Fatalf("%v", f.Kinds())
 	}
 	for range 3 {
 		if x := <-ends; !errors.Is(x.err, os.ErrDeadlineExceeded) {
@@ -132,12 +133,12 @@ func TestMute(t *testing.T) {
 		{Scheme: "https", HTTPVersion: "1.1"}, {Scheme: "https", HTTPVersion: "2"}, {Scheme: "https", HTTPVersion: "auto"}, {Scheme: "http", HTTPVersion: "h2c"},
 	} {
 		cfg.Address, cfg.KeepAlive = s.Address, true
-		reqs := many(3, 1e6)
+		reqs := sendtest.Many(3, 1e6)
 		for _, r := range reqs {
 			r.Timeout = 60e6
 		}
-		if f, _ := drive(t, cfg, reqs...); f.kinds()[record.ErrConnectTimeout] != 3 {
-			t.Errorf("%s %s: %v, want 3 connect timeouts", cfg.Scheme, cfg.HTTPVersion, f.kinds())
+		if f, _ := sendtest.Drive(t, New, cfg, reqs...); f.Kinds()[record.ErrConnectTimeout] != 3 {
+			t.Errorf("%s %s: %v, want 3 connect timeouts", cfg.Scheme, cfg.HTTPVersion, f.Kinds())
 		}
 	}
 }
@@ -145,27 +146,27 @@ func TestMute(t *testing.T) {
 // TestLookup: a name is looked up again for each new connection, and a
 // connection that is kept stays where it is.
 func TestLookup(t *testing.T) {
-	s := serveOn(t, "tcp", "127.0.0.1:0", always(okAnswer))
-	_, port, _ := net.SplitHostPort(s.Addr().String())
+	s := sendtest.ServeOn(t, "tcp", "127.0.0.1:0", sendtest.Always(sendtest.OK))
+	_, port, _ := net.SplitHostPort(s.Addr())
 	names := newNames(t)
-	cfg := config("service.test.:" + port)
+	cfg := sendtest.Config("service.test.:" + port)
 	e := open(t, cfg)
 	e.dialer.net.Resolver = names.resolver()
-	f := chain(t, e, 5, func() *send.Request { return get("/") })
-	if f.kinds()[record.ErrNone] != 5 || names.asked.Load() != 1 {
-		t.Errorf("kept: %v, looked up %d times", f.kinds(), names.asked.Load())
+	f := sendtest.Chain(t, e, 5)
+	if f.Kinds()[record.ErrNone] != 5 || names.asked.Load() != 1 {
+		t.Errorf("kept: %v, looked up %d times", f.Kinds(), names.asked.Load())
 	}
 	cfg.MaxPerConn = 1
 	e = open(t, cfg)
 	e.dialer.net.Resolver = names.resolver()
-	f = chain(t, e, 5, func() *send.Request { return get("/") })
-	if f.kinds()[record.ErrNone] != 5 || names.asked.Load() != 6 {
-		t.Errorf("new: %v, looked up %d times", f.kinds(), names.asked.Load()-1)
+	f = sendtest.Chain(t, e, 5)
+	if f.Kinds()[record.ErrNone] != 5 || names.asked.Load() != 6 {
+		t.Errorf("new: %v, looked up %d times", f.Kinds(), names.asked.Load()-1)
 	}
 	names.unknown.Store(true)
-	f = chain(t, e, 1, func() *send.Request { return get("/") })
-	if f.kinds()[record.ErrDNS] != 1 {
-		t.Errorf("unknown name: %v", f.kinds())
+	f = sendtest.Chain(t, e, 1)
+	if f.Kinds()[record.ErrDNS] != 1 {
+		t.Errorf("unknown name: %v", f.Kinds())
 	}
 }
 

@@ -6,41 +6,24 @@ import (
 )
 
 const (
-	openEvery   = 50_000        // ns between two attempts to connect
-	shakeEvery  = 500_000       // the same with TLS, to begin with; see pace
-	shakeLeast  = 200_000       // ns
-	shakeMost   = 2_000_000     // ns
-	promptClose = 20_000_000    // ns after an answer within which a close belongs to it
-	settleFor   = 1_000_000     // ns after which a close would probably have been seen
-	hardAfter   = 1_000_000_000 // ns after which what does not end is torn down
-	usualLimit  = 100           // streams that a connection is expected to have until the first says so
+	openEvery  = 50_000        // ns between two attempts to connect
+	shakeEvery = 500_000       // the same with TLS, to begin with; see pace
+	shakeLeast = 200_000       // ns
+	shakeMost  = 2_000_000     // ns
+	hardAfter  = 1_000_000_000 // ns after which what does not end is torn down
+	usualLimit = 100           // streams that a connection is expected to have until the first says so
 
-	closesToTell = 3 // before a habit is called a fact
-	maxBack      = 16
-	maxResting   = 512 // workers kept
-	bodyBuffer   = 16 << 10
+	maxBack    = 16
+	maxResting = 512 // workers kept
+	bodyBuffer = 16 << 10
 )
-
-// learn is told that the server closed a connection right after its nth answer
-// without having said so; see package loop.
-func (e *Engine) learn(n int) {
-	if n < e.maxServed {
-		return
-	}
-	if n != e.closedAfter {
-		e.closedAfter, e.closedTimes = n, 0
-	}
-	e.closedTimes++
-}
 
 // rested puts back into use what the server has not closed meanwhile.
 func (e *Engine) rested(now int64) {
 	for len(e.resting) > 0 && e.resting[0].restUntil <= now {
 		c := e.resting[0]
 		e.resting = e.resting[1:]
-		if c.served == e.closedAfter {
-			e.closedAfter, e.closedTimes = 0, 0
-		}
+		e.habits.Rested(c.served)
 		c.state = inUse
 		e.toIdle(c, now)
 	}
@@ -97,7 +80,7 @@ func (e *Engine) take(now int64) *conn {
 		}
 	}
 	for c := e.newest; c != nil; c = e.newest {
-		if d := c.older; d != nil && c.served >= e.maxServed && now-c.doneAt < settleFor && !e.stale(d, now) {
+		if d := c.older; d != nil && e.habits.Untried(c.served) && now-c.doneAt < send.SettleFor && !e.stale(d, now) {
 			c = d
 		}
 		if e.stale(c, now) {
@@ -129,34 +112,19 @@ func (e *Engine) serve() {
 
 // lost closes an unused connection that has ended or is too old.
 func (e *Engine) lost(c *conn, now int64) {
-	if unused := now - c.doneAt; c.served > 0 && now < c.idleUntil && c.cc.Err() != nil {
-		if unused < promptClose {
-			e.learn(c.served)
-		} else {
-			e.learnIdle(unused)
-		}
+	if c.served > 0 && now < c.idleUntil && c.cc.Err() != nil {
+		e.habits.ClosedUnused(c.served, now-c.doneAt)
 	}
 	e.drop(c)
 }
 
-// learnIdle is told that the server closed an HTTP/1.1 connection that had been
-// unused for so many ns, without having said when it would; see package loop.
-// What has been unused for four fifths of the shortest such time is not used
-// again. It is kept, though: one that lives half as long again refutes the limit.
-func (e *Engine) learnIdle(unused int64) {
-	e.idleCloses++
-	if e.closesIdle == 0 || unused < e.closesIdle || unused > e.closesIdle/2*3 {
-		e.closesIdle = unused
-	}
-}
-
 // stale reports whether the server may be about to close c, which is unused.
 func (e *Engine) stale(c *conn, now int64) bool {
-	if e.closesIdle == 0 || c.served == 0 || now-c.doneAt < e.closesIdle/5*4 {
+	if c.served == 0 || !e.habits.Stale(now-c.doneAt) {
 		return false
 	}
-	if old := e.oldest; now-old.doneAt > e.closesIdle/2*3 && old.served > 0 && old.cc.Err() == nil {
-		e.closesIdle, e.idleCloses = 0, 0
+	if old := e.oldest; old.served > 0 && e.habits.Outlived(now-old.doneAt) && old.cc.Err() == nil {
+		e.habits.ForgetUnused()
 		return false
 	}
 	return true

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"headroom/runner/send"
+	"headroom/runner/send/sendtest"
 	"headroom/store/record"
 )
 
@@ -162,9 +163,9 @@ func TestRefusedStreams(t *testing.T) {
 				}
 				all(f, fr)
 			})
-			f, st := drive(t, send.Config{Scheme: "http", Address: s.ln.Addr().String(), HTTPVersion: "h2c", KeepAlive: true}, many(5, 0)...)
-			k := f.kinds()
-			if k[record.ErrNone] != c.fine || k[record.ErrReset] != c.reset || len(f.got) != 5 {
+			f, st := sendtest.Drive(t, New, send.Config{Scheme: "http", Address: s.ln.Addr().String(), HTTPVersion: "h2c", KeepAlive: true}, sendtest.Many(5, 0)...)
+			k := f.Kinds()
+			if k[record.ErrNone] != c.fine || k[record.ErrReset] != c.reset || len(f.Got) != 5 {
 				t.Errorf("%v, want %d answers and %d reset", k, c.fine, c.reset)
 			}
 			s.mu.Lock()
@@ -187,8 +188,8 @@ func TestRefusedForEver(t *testing.T) {
 			_ = fr.WriteRSTStream(ids[0], http2.ErrCodeRefusedStream)
 		}
 	})
-	f, _ := drive(t, send.Config{Scheme: "http", Address: s.ln.Addr().String(), HTTPVersion: "h2c", KeepAlive: true}, many(3, 0)...)
-	if f.kinds()[record.ErrReset] != 3 || s.got != 3*(maxBack+1) {
-		t.Errorf("%v after %d streams", f.kinds(), s.got)
+	f, _ := sendtest.Drive(t, New, send.Config{Scheme: "http", Address: s.ln.Addr().String(), HTTPVersion: "h2c", KeepAlive: true}, sendtest.Many(3, 0)...)
+	if f.Kinds()[record.ErrReset] != 3 || s.got != 3*(maxBack+1) {
+		t.Errorf("%v after %d streams", f.Kinds(), s.got)
 	}
 }

@@ -13,55 +13,6 @@ import (
 // userAgent is sent where the request has no User-Agent of its own.
 const userAgent = "headroom"
 
-// token marks the bytes of a field name (RFC 9110, 5.6.2).
-var token = func() (t [256]bool) {
-	for b := '0'; b <= 'z'; b++ {
-		t[b] = b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a'
-	}
-	for _, b := range "!#$%&'*+-.^_`|~" {
-		t[b] = true
-	}
-	return t
-}()
-
-func isToken(s string) bool {
-	for i := range len(s) {
-		if !token[s[i]] {
-			return false
-		}
-	}
-	return len(s) > 0
-}
-
-// fits reports whether a request can be written without becoming another one:
-// a method and names that are tokens, a target and values that stay on their
-// line, no coding of the body.
-func fits(req *send.Request) bool {
-	if !isToken(req.Method) || req.Method == "CONNECT" || len(req.Path) == 0 {
-		return false
-	}
-	if req.Path[0] != '/' && string(req.Path) != "*" {
-		return false
-	}
-	for _, b := range req.Path {
-		if b <= ' ' || b == 0x7f {
-			return false
-		}
-	}
-	for i := range req.Fields {
-		f := &req.Fields[i]
-		if !isToken(f.Name) || strings.EqualFold(f.Name, "transfer-encoding") {
-			return false
-		}
-		for _, b := range f.Value {
-			if b < ' ' && b != '\t' || b == 0x7f {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // newRequest makes the request of net/http; last ends its connection. The
 // fields are those of req, as they are written there; Content-Length is always
 // our own.

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"headroom/runner/send"
+	"headroom/runner/send/sendtest"
 )
 
 // authority signs certificates for tests.
@@ -197,32 +198,10 @@ func h2c(w *web) send.Config {
 	return send.Config{Scheme: "http", Address: w.addr, Host: "test.example", HTTPVersion: "h2c", KeepAlive: true}
 }
 
-// chain is a feed of n requests, each after the end of the one before.
-func chain(t *testing.T, e *Engine, n int, make func() *send.Request) *feed {
-	t.Helper()
-	f := &feed{t: t, queue: []*send.Request{make()}}
-	f.later = func(*send.Request, *send.Result) *send.Request {
-		if n--; n <= 0 {
-			return nil
-		}
-		r := make()
-		r.Due = e.Now()
-		return r
-	}
-	if err := driveAll(e, f); err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
+// open makes an engine that the test can look into.
 func open(t *testing.T, cfg send.Config) *Engine {
 	t.Helper()
-	e, err := newEngine(cfg, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { e.Close() })
-	return e
+	return sendtest.Open(t, New, cfg).(*Engine)
 }
 
 // paused lets handlers wait until they may answer, or the test is over.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"headroom/runner/send"
+	"headroom/runner/send/sendtest"
 	"headroom/store/record"
 )
 
@@ -36,9 +37,9 @@ func TestHandshakes(t *testing.T) {
 			cfg.MaxPerConn = 1
 			cfg.TLS.Resumption = c.resumption
 			e := open(t, cfg)
-			f := chain(t, e, 10, func() *send.Request { return get("/") })
-			if f.kinds()[record.ErrNone] != 10 {
-				t.Fatalf("%v", f.kinds())
+			f := sendtest.Chain(t, e, 10)
+			if f.Kinds()[record.ErrNone] != 10 {
+				t.Fatalf("%v", f.Kinds())
 			}
 			st := e.Stats()
 			if w.full.Load() != c.full || w.resumed.Load() != c.resumed || int64(st.FullHandshakes) != c.full || int64(st.ResumedHandshakes) != c.resumed {
@@ -87,8 +88,8 @@ func TestCertificates(t *testing.T) {
 				if c.change != nil {
 					c.change(&cfg)
 				}
-				f, st := drive(t, cfg, get("/"))
-				if got := f.got[0].res.Err; got != c.kind {
+				f, st := sendtest.Drive(t, New, cfg, sendtest.Get("/"))
+				if got := f.Got[0].Result.Err; got != c.kind {
 					t.Errorf("%v, want %v", got, c.kind)
 				}
 				if c.kind != record.ErrNone {
@@ -119,12 +120,12 @@ func TestClientCertificate(t *testing.T) {
 			config := &tls.Config{Certificates: []tls.Certificate{a.pair(time.Hour, "test.example")}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MaxVersion: max}
 			w := serveHTTP(t, config, nil, fine)
 			cfg := secure(w, a, version)
-			if f, _ := drive(t, cfg, get("/")); f.got[0].res.Err != record.ErrTLS {
-				t.Errorf("HTTP %s, TLS %x, without a certificate: %v", version, max, f.got[0].res.Err)
+			if f, _ := sendtest.Drive(t, New, cfg, sendtest.Get("/")); f.Got[0].Result.Err != record.ErrTLS {
+				t.Errorf("HTTP %s, TLS %x, without a certificate: %v", version, max, f.Got[0].Result.Err)
 			}
 			cfg.TLS.CertFile, cfg.TLS.KeyFile = a.files(a.pair(time.Hour, "client"))
-			if f, _ := drive(t, cfg, get("/")); f.got[0].res.Err != record.ErrNone {
-				t.Errorf("HTTP %s, TLS %x, with a certificate: %v", version, max, f.got[0].res.Err)
+			if f, _ := sendtest.Drive(t, New, cfg, sendtest.Get("/")); f.Got[0].Result.Err != record.ErrNone {
+				t.Errorf("HTTP %s, TLS %x, with a certificate: %v", version, max, f.Got[0].Result.Err)
 			}
 		}
 	}
@@ -137,19 +138,19 @@ func TestHandshakeHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ln.Close()
-	req := get("/")
+	req := sendtest.Get("/")
 	req.Timeout = 100e6
-	f, _ := drive(t, send.Config{Scheme: "https", Address: ln.Addr().String(), HTTPVersion: "auto", KeepAlive: true}, req)
-	if f.got[0].res.Err != record.ErrConnectTimeout {
-		t.Errorf("%v", f.got[0].res.Err)
+	f, _ := sendtest.Drive(t, New, send.Config{Scheme: "https", Address: ln.Addr().String(), HTTPVersion: "auto", KeepAlive: true}, req)
+	if f.Got[0].Result.Err != record.ErrConnectTimeout {
+		t.Errorf("%v", f.Got[0].Result.Err)
 	}
-	s := serve(t, func(_ *server, c net.Conn, _ *bufio.Reader) {
+	s := sendtest.Serve(t, func(s *sendtest.Server, c net.Conn, r *bufio.Reader) {
 		io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\n")
-		hang(c)
+		sendtest.Hang(s, c, r)
 	})
-	f, _ = drive(t, send.Config{Scheme: "https", Address: s.Addr().String(), HTTPVersion: "auto", KeepAlive: true}, get("/"))
-	if f.got[0].res.Err != record.ErrTLS {
-		t.Errorf("not TLS: %v", f.got[0].res.Err)
+	f, _ = sendtest.Drive(t, New, send.Config{Scheme: "https", Address: s.Addr(), HTTPVersion: "auto", KeepAlive: true}, sendtest.Get("/"))
+	if f.Got[0].Result.Err != record.ErrTLS {
+		t.Errorf("not TLS: %v", f.Got[0].Result.Err)
 	}
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package std
+package send
 
 import (
 	"syscall"
@@ -8,8 +8,9 @@ import (
 	"headroom/store/record"
 )
 
-// kindOfErrno is the error kind of a system call's error on a connection.
-func kindOfErrno(errno syscall.Errno) record.ErrorKind {
+// KindOf is the error kind of a system call's error on a connection; an error
+// that is not known is ErrReset.
+func KindOf(errno syscall.Errno) record.ErrorKind {
 	switch errno {
 	case syscall.ECONNREFUSED, syscall.ENOENT:
 		return record.ErrRefused

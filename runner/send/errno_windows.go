@@ -1,4 +1,4 @@
-package std
+package send
 
 import (
 	"syscall"
@@ -8,8 +8,9 @@ import (
 	"headroom/store/record"
 )
 
-// kindOfErrno is the error kind of a system call's error on a connection.
-func kindOfErrno(errno syscall.Errno) record.ErrorKind {
+// KindOf is the error kind of a system call's error on a connection; an error
+// that is not known is ErrReset.
+func KindOf(errno syscall.Errno) record.ErrorKind {
 	switch errno {
 	case windows.WSAECONNREFUSED, windows.ERROR_FILE_NOT_FOUND:
 		return record.ErrRefused
