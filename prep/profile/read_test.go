@@ -8,18 +8,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
-
-	"headroom/analyze/stat"
 )
 
 func bytesInput(name string, b []byte) Input {
@@ -159,88 +154,6 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// poisson makes a log of random arrivals at a rate that may change by the
-// second; stamps have milliseconds.
-func poisson(seconds int, rate func(s int) float64) string {
-	r := rand.New(rand.NewPCG(5, 6))
-	var b strings.Builder
-	start := time.Date(2024, 1, 3, 0, 0, 0, 0, time.UTC)
-	at, most := 0.0, 40.0
-	for at < float64(seconds) {
-		at += r.ExpFloat64() / most
-		if r.Float64() > rate(int(at))/most {
-			continue
-		}
-		fmt.Fprintf(&b, "%s|192.0.2.1|GET|/a|200|0.001\n", start.Add(time.Duration(at*1e9)).Format("2006-01-02T15:04:05.000Z"))
-	}
-	return b.String()
-}
-
-const piped = `$time_iso8601|$remote_addr|$request_method|$request_uri|$status|$request_time`
-
-func TestDispersion(t *testing.T) {
-	day := 8 * 3600
-	for _, c := range []struct {
-		name    string
-		seconds int
-		rate    func(int) float64
-		want    map[string]float64
-		within  float64
-	}{
-		{"random", 3600, func(int) float64 { return 20 }, map[string]float64{"0.1s": 1, "1s": 1, "10s": 1, "60s": 1}, 0.5},
-		{
-			"random with a daily curve", day, func(s int) float64 { return 10 + 8*math.Sin(float64(s)/float64(day)*math.Pi) },
-			map[string]float64{"0.1s": 1, "1s": 1, "10s": 1, "60s": 1}, 0.3,
-		},
-		{ // a rate that is 0 or 40 from second to second: 1 + variance/mean of the rate = 1 + 400/20
-			"bursts", 3600, func(s int) float64 { return []float64{0, 40}[stepOf(s)] }, map[string]float64{"1s": 21}, 3,
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := mustRead(t, Options{Format: piped}, textInput(poisson(c.seconds, c.rate)))
-			for w, want := range c.want {
-				if got, ok := p.Dispersion[w]; !ok || math.Abs(got-want) > c.within {
-					t.Errorf("at %s: %.3f (%t), want %.3f", w, got, ok, want)
-				}
-			}
-		})
-	}
-}
-
-// stepOf is a coin per second.
-func stepOf(s int) int { return int(mix(uint64(s)+1) & 1) }
-
-// TestPooledDispersion holds the sums against the method on slices.
-func TestPooledDispersion(t *testing.T) {
-	a := newArrivals()
-	r := rand.New(rand.NewPCG(1, 1))
-	counts := make([]float64, 2*segmentS)
-	for i := range counts {
-		n := r.IntN(5)
-		counts[i] = float64(n)
-		for range n {
-			a.add(int64(i)*1e9+int64(r.IntN(1e9)), true)
-		}
-	}
-	a.add(int64(len(counts))*1e9, true) // the end, which no window holds
-	want := stat.DispersionOf(stat.Segments(counts, segmentS))
-	if w := a.bursts()[1]; math.Abs(w.within()-want.Index) > 1e-9 {
-		t.Errorf("%v, want %v", w.within(), want.Index)
-	}
-}
-
-func TestArrivalIsStampLessDuration(t *testing.T) {
-	// Ten answers end in one second, but their requests came one a second.
-	var b strings.Builder
-	for i := range 10 {
-		fmt.Fprintf(&b, "2024-01-03T00:00:30.500Z|192.0.2.1|GET|/a|200|%d.000\n", i)
-	}
-	p := mustRead(t, Options{Format: piped}, textInput(b.String()))
-	if p.Peak.Second.RPS != 1 || p.Window.Seconds != 10 {
-		t.Errorf("busiest second %g/s over %g s, want 1/s over 10 s", p.Peak.Second.RPS, p.Window.Seconds)
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	minutes, back, step := &strings.Builder{}, &strings.Builder{}, &strings.Builder{}
 	for i := range 3000 {
@@ -290,72 +203,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestRoutes(t *testing.T) {
-	var b strings.Builder
-	for i := range 600 {
-		for _, r := range []string{
-			fmt.Sprintf("GET /customers/%d/orders?limit=20&page=%d HTTP/1.1", i, i%3),
-			fmt.Sprintf("GET /files/%08x-aaaa-4aaa-8aaa-%012x.png HTTP/1.1", i, i),
-			fmt.Sprintf("GET /users/%c%c%c/posts HTTP/1.1", 'a'+i%26, 'a'+i/26%26, 'x'),
-			"GET /users/me HTTP/1.1",
-			"GET /health HTTP/1.1",
-			fmt.Sprintf("POST /api/v2/things/a1%x HTTP/1.1", mix(uint64(i+1))),
-			fmt.Sprintf("GET /search/%%D8%%B3%d HTTP/1.1", i),
-		} {
-			b.WriteString(clf(i, r))
-		}
-	}
-	b.WriteString(clf(600, "GET /secret/of/one HTTP/1.1"))
-	b.WriteString(clf(601, "-"))
-	p := mustRead(t, Options{}, textInput(b.String()))
-	var got []string
-	for _, r := range p.Routes {
-		got = append(got, fmt.Sprintf("%d %s %s", r.Requests, r.Method, r.Template))
-	}
-	slices.Sort(got)
-	wanted := []string{
-		"1 (odd request) (odd request)", "1 * {other}",
-		"600 GET /customers/{id}/orders", "600 GET /files/{uuid}.png", "600 GET /health", "600 GET /search/{text}",
-		"600 GET /users/{name}", "600 GET /users/{name}/posts", "600 POST /api/v2/things/{hash}",
-	}
-	if d := cmp.Diff(wanted, got); d != "" {
-		t.Errorf("-want +got:\n%s", d)
-	}
-	id, err := p.Find("/customers/{id}/orders", "")
-	if err != nil || id.Distinct != 600 || id.At != "segment 2" {
-		t.Errorf("customers: %+v, %v", id, err)
-	}
-	if id, err := p.Find("/customers/{id}/orders", "page"); err != nil || id.Distinct != 3 {
-		t.Errorf("pages: %+v, %v", id, err)
-	}
-	// What is folded may be named, and what is not folded may be folded.
-	p = mustRead(t, Options{Routes: []string{"/users/me", "/users/{user}/posts", "/{page}"}}, textInput(b.String()))
-	found := map[string]bool{}
-	for _, r := range p.Routes {
-		found[r.Template] = true
-	}
-	for _, r := range []string{"/users/me", "/users/{user}/posts", "/{page}"} {
-		if !found[r] {
-			t.Errorf("the pattern %s has no route: %v", r, found)
-		}
-	}
-	if found["/health"] {
-		t.Error("/health is kept beside /{page}")
-	}
-}
-
-func TestPathsMadeUpByTheThousand(t *testing.T) {
-	var b strings.Builder
-	for i := range 60_000 {
-		w := func(n int) string { return fmt.Sprintf("%c%c%c", 'a'+n%26, 'a'+n/26%26, 'a'+n/676%26) }
-		b.WriteString(clf(i/100, "GET /"+w(i%300)+"/"+w(i/300%90)+"/"+w(i/7)+"/x HTTP/1.1"))
-	}
-	p := mustRead(t, Options{}, textInput(b.String()))
-	if len(p.Routes) > keptRoutes+1 {
-		t.Errorf("%d routes", len(p.Routes))
-	}
-}
-
 func TestTailThatCosts(t *testing.T) {
 	var b strings.Builder
 	for i := range 1000 {
@@ -369,67 +216,6 @@ func TestTailThatCosts(t *testing.T) {
 	for _, r := range p.Routes {
 		if r.Template == "/export" && math.Abs(r.Cost-30) > 1 {
 			t.Errorf("/export costs %g times the median, want 30", r.Cost)
-		}
-	}
-}
-
-func TestDailyMaxima(t *testing.T) {
-	var b strings.Builder
-	for day := 1; day <= 20; day++ {
-		for i := range 10 * day {
-			fmt.Fprintf(&b, "192.0.2.1 - - [%02d/Mar/2024:12:00:%02d +0000] \"GET / HTTP/1.1\" 200 1\n", day, i%10)
-		}
-	}
-	p := mustRead(t, Options{}, textInput(b.String()))
-	if len(p.Peak.Daily) != 20 {
-		t.Fatalf("%d days", len(p.Peak.Daily))
-	}
-	for i, d := range p.Peak.Daily {
-		if d.SecondRPS != float64(i+1) || d.Requests != uint64(10*(i+1)) {
-			t.Errorf("%+v", d)
-		}
-	}
-	if p.Peak.Second.At != "2024-03-20T12:00:00Z" || p.Peak.Second.Ties != 10 {
-		t.Errorf("%+v", p.Peak.Second)
-	}
-}
-
-// TestPackedSegments: a year of seconds passes through the packed form.
-func TestPackedSegments(t *testing.T) {
-	a, b := newArrivals(), newArrivals()
-	r := rand.New(rand.NewPCG(9, 9))
-	b.open = map[int64]*segment{}
-	for i := range 40_000 {
-		at := int64(i)*800*1e9 + int64(r.IntN(700))*1e9 // 370 days
-		a.add(at, false)
-		if i%5 == 0 {
-			a.add(at-int64(r.IntN(20))*1e9*3600, false) // and back into what is packed
-		}
-	}
-	var sum uint64
-	a.each(func(s *segment) {
-		for _, n := range s.seconds {
-			sum += uint64(n)
-		}
-	})
-	if sum+a.lost != a.total {
-		t.Errorf("%d arrivals kept and %d lost of %d", sum, a.lost, a.total)
-	}
-	if len(a.open) > openMost {
-		t.Errorf("%d open segments", len(a.open))
-	}
-}
-
-func TestSegmentsClassified(t *testing.T) {
-	for seg, want := range map[string]kind{
-		"orders": word, "v2": word, "index.html": word, "jquery-3.6.0.min.js": word, "sts-71": word, "favicon.ico": word, "": word,
-		"12": number, "60844": number, "M17286": number, "2024-01-02": number, "10.0.0.1": number, "123.jpg": number, "18182835-my-first": number,
-		"0a9b8c7d-1234-4abc-8def-0123456789ab": uuid, "0a9b8c7d-1234-4abc-8def-0123456789ab.png": uuid,
-		"deadbeef12": hash, "9f86d081884c7d659a2feaa0c55ad015": hash, "eyJhbGciOiJIUzI1NiIsInR5cCI6": hash,
-		"%D8%B3": text, "jo@example.org": text, "a,b": text, "shop.example": text, "~jo": text, "caf\xc3\xa9": text,
-	} {
-		if got, _ := classify([]byte(seg)); got != want {
-			t.Errorf("%q: %s, want %s", seg, kindNames[got], kindNames[want])
 		}
 	}
 }
