@@ -250,8 +250,10 @@ func (r *analysis) faultRecovery(c *ChaosResult, i int, outages []outage, base, 
 		}
 	case got.Refused == stat.NotRecovered && len(after) > recoveryWindow:
 		c.Recovered, c.CensoredAtS = &no, number(nanos(got.CensoredAtS))
-		r.findings = append(r.findings, Finding{Code: "not_recovered", Severity: "caution", Scope: "fault " + c.Fault, Measured: number(got.CensoredAtS),
-			Text: fmt.Sprintf("the service was not back to what it was before when the record, or the time to the next fault, ended %s s after the fault; last outside: %s", short(got.CensoredAtS), signalWords[got.Last])})
+		r.findings = append(r.findings, Finding{
+			Code: "not_recovered", Severity: "caution", Scope: "fault " + c.Fault, Measured: number(got.CensoredAtS),
+			Text: fmt.Sprintf("the service was not back to what it was before when the record, or the time to the next fault, ended %s s after the fault; last outside: %s", short(got.CensoredAtS), signalWords[got.Last]),
+		})
 		if s := r.spiral(base, after, 0); s.known {
 			c.Spiral = &s.yes
 		}

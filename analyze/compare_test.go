@@ -13,8 +13,10 @@ import (
 // runOf is an analysis of a steady run with the given numbers.
 func runOf(id, release string, p50, p99, goodput float64, failed uint64) *Analysis {
 	a := emptyAnalysis()
-	a.Run = &RunInfo{ID: id, Name: "checkout", Release: release, Model: "open", Format: "steady", State: "complete", ComparableKey: "key", ToolVersion: "1",
-		Started: "2026-11-01T00:00:00Z", Facts: FactsResult{Generator: map[string]string{"host": "a"}, Target: map[string]string{}}}
+	a.Run = &RunInfo{
+		ID: id, Name: "checkout", Release: release, Model: "open", Format: "steady", State: "complete", ComparableKey: "key", ToolVersion: "1",
+		Started: "2026-11-01T00:00:00Z", Facts: FactsResult{Generator: map[string]string{"host": "a"}, Target: map[string]string{}},
+	}
 	a.Trust = &Trust{Verdict: Trusted}
 	l := LatencyUS{Count: 100000, P50: &p50, P99: &p99, CI95: map[string]*Interval{}, Refused: map[string]string{}, Censored: map[string]float64{}}
 	a.Latency = &Latencies{Response: l, Service: l}

@@ -115,15 +115,29 @@ func TestCountingGates(t *testing.T) {
 		rule string
 		want Verdict
 	}{
-		{"error_ratio <= 0.01", Pass}, {"error_ratio < 0.01", Fail}, {"error_ratio <= 0.009", Fail}, // 10 of 1000
-		{"shed_ratio <= 0.05", Pass}, {"shed_ratio <= 4%", Fail},
-		{"wrong == 0", Fail}, {"wrong == 2", Pass}, {"unexpected <= 10", Pass}, {"unexpected < 10", Fail},
-		{"samples >= 1000", Pass}, {"samples > 1000", Fail},
-		{"goodput_ratio >= 0.94", Pass}, {"goodput_ratio >= 0.941", Fail},
-		{"goodput >= 45", Pass}, {"goodput >= 50", Fail}, // 940 in 20 s
-		{"amplification <= 1", Pass}, {"omission <= 2", Pass},
-		{"knee >= 100", NoData}, {"margin >= 2", NoData}, {"post_saturation(1.5) >= 0.7", NoData},
-		{"recovery <= 30s", NoData}, {"leaks == 0", NoData}, {"users_lost == 0", NoData},
+		{"error_ratio <= 0.01", Pass},
+		{"error_ratio < 0.01", Fail},
+		{"error_ratio <= 0.009", Fail}, // 10 of 1000
+		{"shed_ratio <= 0.05", Pass},
+		{"shed_ratio <= 4%", Fail},
+		{"wrong == 0", Fail},
+		{"wrong == 2", Pass},
+		{"unexpected <= 10", Pass},
+		{"unexpected < 10", Fail},
+		{"samples >= 1000", Pass},
+		{"samples > 1000", Fail},
+		{"goodput_ratio >= 0.94", Pass},
+		{"goodput_ratio >= 0.941", Fail},
+		{"goodput >= 45", Pass},
+		{"goodput >= 50", Fail}, // 940 in 20 s
+		{"amplification <= 1", Pass},
+		{"omission <= 2", Pass},
+		{"knee >= 100", NoData},
+		{"margin >= 2", NoData},
+		{"post_saturation(1.5) >= 0.7", NoData},
+		{"recovery <= 30s", NoData},
+		{"leaks == 0", NoData},
+		{"users_lost == 0", NoData},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			a, gates := judge(t, steadyRun(20, times(940, 1e6), mixed), c.rule)
@@ -157,9 +171,19 @@ func TestBoundsDecideOnlyWhatIsCertain(t *testing.T) {
 		op            string
 		want          Verdict
 	}{
-		{3, math.Inf(1), 2, ">=", Pass}, {1.5, math.Inf(1), 2, ">=", Inconclusive}, {1.5, math.Inf(1), 1, "<=", Fail},
-		{0, 1.5, 2, ">=", Fail}, {0, 3, 2, ">=", Inconclusive}, {0, 1.5, 2, "<", Pass}, {0, 0, 0, "==", Pass}, {0, 1, 0, "==", Inconclusive},
-		{1, 2, 0, "==", Fail}, {2, 2, 2, ">=", Pass}, {2, 2, 2, ">", Fail}, {2, 2, 2, "<", Fail}, {2, 2, 2, "<=", Pass},
+		{3, math.Inf(1), 2, ">=", Pass},
+		{1.5, math.Inf(1), 2, ">=", Inconclusive},
+		{1.5, math.Inf(1), 1, "<=", Fail},
+		{0, 1.5, 2, ">=", Fail},
+		{0, 3, 2, ">=", Inconclusive},
+		{0, 1.5, 2, "<", Pass},
+		{0, 0, 0, "==", Pass},
+		{0, 1, 0, "==", Inconclusive},
+		{1, 2, 0, "==", Fail},
+		{2, 2, 2, ">=", Pass},
+		{2, 2, 2, ">", Fail},
+		{2, 2, 2, "<", Fail},
+		{2, 2, 2, "<=", Pass},
 	} {
 		got := compareTo(reading{lo: c.lo, hi: c.hi}, record.Gate{Op: c.op, Limit: c.limit})
 		if got != c.want {
@@ -174,9 +198,16 @@ func TestEnoughIsExact(t *testing.T) {
 		q    float64
 		want bool
 	}{
-		{99, 100, 0.99, true}, {98, 100, 0.99, false}, {999, 1000, 0.999, true}, {998, 1000, 0.999, false},
-		{9_900_000_000, 10_000_000_000, 0.99, true}, {9_899_999_999, 10_000_000_000, 0.99, false},
-		{1, 1, 1, true}, {0, 1, 0.5, false}, {math.MaxUint64 / 2, math.MaxUint64, 0.5, false}, {math.MaxUint64/2 + 1, math.MaxUint64, 0.5, true},
+		{99, 100, 0.99, true},
+		{98, 100, 0.99, false},
+		{999, 1000, 0.999, true},
+		{998, 1000, 0.999, false},
+		{9_900_000_000, 10_000_000_000, 0.99, true},
+		{9_899_999_999, 10_000_000_000, 0.99, false},
+		{1, 1, 1, true},
+		{0, 1, 0.5, false},
+		{math.MaxUint64 / 2, math.MaxUint64, 0.5, false},
+		{math.MaxUint64/2 + 1, math.MaxUint64, 0.5, true},
 	} {
 		if got := enough(c.k, c.n, c.q); got != c.want {
 			t.Errorf("%d of %d for %v: %v", c.k, c.n, c.q, got)

@@ -182,7 +182,8 @@ func (l *LatencyUS) at(name string) *float64 {
 	i := slices.IndexFunc(quantileNames[:], func(q struct {
 		name string
 		q    float64
-	}) bool {
+	},
+	) bool {
 		return q.name == name
 	})
 	if i < 0 {

@@ -14,8 +14,11 @@ import (
 func TestResponseTimesOfKnownQueues(t *testing.T) {
 	const seeds = 8
 	for _, q := range []queueing.MMC{
-		{Servers: 2, Lambda: 100, Mu: 100}, {Servers: 4, Lambda: 320, Mu: 100},
-		{Servers: 8, Lambda: 640, Mu: 100}, {Servers: 8, Lambda: 720, Mu: 100}, {Servers: 16, Lambda: 1440, Mu: 100},
+		{Servers: 2, Lambda: 100, Mu: 100},
+		{Servers: 4, Lambda: 320, Mu: 100},
+		{Servers: 8, Lambda: 640, Mu: 100},
+		{Servers: 8, Lambda: 720, Mu: 100},
+		{Servers: 16, Lambda: 1440, Mu: 100},
 	} {
 		quantiles := map[string]float64{"p50": 0.5, "p95": 0.95, "p99": 0.99}
 		covered, asked := 0, 0

@@ -153,8 +153,10 @@ func (r *analysis) latencies() (*Latencies, error) {
 		cut  uint64
 		hs   []*record.Histogram
 	}{
-		{&l.Response, cut, slices.Concat(oks, others)}, {&l.Service, cut, services},
-		{&l.OKResponse, 0, oks}, {&l.FailedResponse, cut, others},
+		{&l.Response, cut, slices.Concat(oks, others)},
+		{&l.Service, cut, services},
+		{&l.OKResponse, 0, oks},
+		{&l.FailedResponse, cut, others},
 	} {
 		if *m.into, err = merged(r.header.MaxUS, m.cut, limit, mixedRates, m.hs...); err != nil {
 			return nil, err
@@ -291,7 +293,9 @@ func (r *analysis) notes(ev record.Evidence) {
 		r.findings = append(r.findings, f)
 	}
 	if len(r.facts.Changed) > 0 {
-		r.findings = append(r.findings, Finding{Code: "facts_changed", Severity: "caution", Scope: "run", Measured: number(float64(len(r.facts.Changed))), Limit: number(0),
-			Text: fmt.Sprintf("facts were different at the end of the run: %v", r.facts.Changed)})
+		r.findings = append(r.findings, Finding{
+			Code: "facts_changed", Severity: "caution", Scope: "run", Measured: number(float64(len(r.facts.Changed))), Limit: number(0),
+			Text: fmt.Sprintf("facts were different at the end of the run: %v", r.facts.Changed),
+		})
 	}
 }

@@ -205,14 +205,18 @@ func CompareHTML(c *analyze.Comparison, base, new []*analyze.Analysis, lang Lang
 func CompareCSV(c *analyze.Comparison) ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
-	_ = w.Write([]string{"metric", "unit", "base", "new", "ratio", "ci95_low", "ci95_high", "p", "p_adjusted", "p_mann_whitney", "verdict", "regression", "gated",
-		"runs_base", "runs_new", "runs_needed", "spread_base", "spread_new", "within_run", "reason"})
+	_ = w.Write([]string{
+		"metric", "unit", "base", "new", "ratio", "ci95_low", "ci95_high", "p", "p_adjusted", "p_mann_whitney", "verdict", "regression", "gated",
+		"runs_base", "runs_new", "runs_needed", "spread_base", "spread_new", "within_run", "reason",
+	})
 	for i := range c.Metrics {
 		m := &c.Metrics[i]
 		low, high := endCells(m.CI95)
-		_ = w.Write([]string{record.Defuse(m.Metric), m.Unit, optionalCell(m.Base), optionalCell(m.New), optionalCell(m.Ratio), low, high, optionalCell(m.P), optionalCell(m.Adjusted),
+		_ = w.Write([]string{
+			record.Defuse(m.Metric), m.Unit, optionalCell(m.Base), optionalCell(m.New), optionalCell(m.Ratio), low, high, optionalCell(m.P), optionalCell(m.Adjusted),
 			optionalCell(m.ExactP), m.Verdict, m.Regression, strconv.FormatBool(m.Gated), strconv.Itoa(m.RunsBase), strconv.Itoa(m.RunsNew), strconv.Itoa(m.RunsNeeded),
-			optionalCell(m.SpreadBase), optionalCell(m.SpreadNew), optionalCell(m.WithinRun), record.Defuse(m.Reason)})
+			optionalCell(m.SpreadBase), optionalCell(m.SpreadNew), optionalCell(m.WithinRun), record.Defuse(m.Reason),
+		})
 	}
 	w.Flush()
 	return out.Bytes(), w.Error() // which keeps the first error of any Write

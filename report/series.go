@@ -100,8 +100,10 @@ func SeriesCSV(s *analyze.SeriesResult) ([]byte, error) {
 	for i := range s.Series {
 		x := &s.Series[i]
 		low, high := endCells(x.CI95)
-		_ = w.Write([]string{record.Defuse(x.Name), strconv.Itoa(x.Samples), strconv.Itoa(x.Missing), x.Kind, strconv.FormatBool(x.Leak), optionalCell(x.SlopePerHour), low, high,
-			optionalCell(x.P), optionalCell(x.PHolm), optionalCell(x.Level), optionalCell(x.Limit), optionalCell(x.ExhaustionH), optionalCell(x.StepAtS), strconv.FormatBool(x.Counter), x.Reason})
+		_ = w.Write([]string{
+			record.Defuse(x.Name), strconv.Itoa(x.Samples), strconv.Itoa(x.Missing), x.Kind, strconv.FormatBool(x.Leak), optionalCell(x.SlopePerHour), low, high,
+			optionalCell(x.P), optionalCell(x.PHolm), optionalCell(x.Level), optionalCell(x.Limit), optionalCell(x.ExhaustionH), optionalCell(x.StepAtS), strconv.FormatBool(x.Counter), x.Reason,
+		})
 	}
 	w.Flush()
 	return out.Bytes(), w.Error() // which keeps the first error of any Write

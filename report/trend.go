@@ -118,8 +118,10 @@ func TrendCSV(t *analyze.TrendResult) ([]byte, error) {
 		}
 		for _, p := range m.Points {
 			low, high := endCells(p.CI95)
-			_ = w.Write([]string{record.Defuse(m.Metric), m.Unit, record.Defuse(p.Run), record.Defuse(p.Release), p.Started, optionalCell(p.Value), low, high,
-				strconv.FormatBool(p.Used), record.Defuse(p.Reason), strconv.FormatBool(p.Spike), change[p.Run]})
+			_ = w.Write([]string{
+				record.Defuse(m.Metric), m.Unit, record.Defuse(p.Run), record.Defuse(p.Release), p.Started, optionalCell(p.Value), low, high,
+				strconv.FormatBool(p.Used), record.Defuse(p.Reason), strconv.FormatBool(p.Spike), change[p.Run],
+			})
 		}
 	}
 	w.Flush()
@@ -133,8 +135,10 @@ func trendDocument(t *analyze.TrendResult, figures []figure, lang Lang) *shortDo
 		sentence = t.Sentence.PTBR
 	}
 	verdict := w.badge(string(t.Verdict))
-	d := &shortDocument{w: w, Lang: w.Lang, Kind: tw.kind, Title: orElse(t.Name, tw.kind), Sentence: sentence, Badge: &verdict,
-		Tagline: fmt.Sprintf(tw.runs, t.Runs, t.Used) + ", " + fmt.Sprintf(tw.since, dayOf(t.From), dayOf(t.To))}
+	d := &shortDocument{
+		w: w, Lang: w.Lang, Kind: tw.kind, Title: orElse(t.Name, tw.kind), Sentence: sentence, Badge: &verdict,
+		Tagline: fmt.Sprintf(tw.runs, t.Runs, t.Used) + ", " + fmt.Sprintf(tw.since, dayOf(t.From), dayOf(t.To)),
+	}
 	if len(t.Metrics) > 0 {
 		tb := &table{Head: append(append(left(tw.metric), right(tw.latest, tw.slope)...), left(tw.verdict)...)}
 		changes := &table{Head: left(tw.metric, tw.at, w.Run, tw.change)}

@@ -168,7 +168,8 @@ load: {step: {from: auto, plateau: 40s, settle: 5s%s}}
 func TestAutoOutlivesAStall(t *testing.T) {
 	for _, at := range []time.Duration{7500 * time.Millisecond, 19 * time.Second} {
 		m := simulate(t, parse(t, findPlan(3, "6m")), sim.EngineOptions{
-			Service: service(sim.Options{Queue: 100, Seed: 3}), Stalls: []sim.Freeze{{At: at, For: 700 * time.Millisecond}}})
+			Service: service(sim.Options{Queue: 100, Seed: 3}), Stalls: []sim.Freeze{{At: at, For: 700 * time.Millisecond}},
+		})
 		a, err := analyze.Run(m, analyze.Options{})
 		if err != nil {
 			t.Fatal(err)

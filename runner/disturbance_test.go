@@ -42,7 +42,8 @@ load: {burst: {base: %g, factor: %g, length: 10s, before: 80s, after: 180s}}
 // 10,000 that drains in 25 s.
 func TestBurstRecoversWhenItsBacklogHasDrained(t *testing.T) {
 	m := simulate(t, parse(t, burstPlan(1, 600, 2000.0/600, "30s", "")), sim.EngineOptions{Service: sim.Options{
-		Workers: 8, Service: sim.Service{Mean: 8 * time.Millisecond, Shape: sim.Exponential}, Seed: 1}})
+		Workers: 8, Service: sim.Service{Mean: 8 * time.Millisecond, Shape: sim.Exponential}, Seed: 1,
+	}})
 	a, err := analyze.Run(m, analyze.Options{KneeRPS: 1000, Gates: []string{"recovery <= 40s"}})
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +77,8 @@ func TestBurstOfClientsThatGiveUp(t *testing.T) {
 	late := 0
 	for seed := range 10 {
 		m := simulate(t, parse(t, burstPlan(seed+1, 600, 2000.0/600, "2s", "")), sim.EngineOptions{Service: sim.Options{
-			Workers: 8, Service: sim.Service{Mean: 8 * time.Millisecond, Shape: sim.Exponential}, Seed: uint64(seed + 1), KeepWorking: true}})
+			Workers: 8, Service: sim.Service{Mean: 8 * time.Millisecond, Shape: sim.Exponential}, Seed: uint64(seed + 1), KeepWorking: true,
+		}})
 		a, err := analyze.Run(m, analyze.Options{KneeRPS: 1000})
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +102,8 @@ func TestBurstThatIsAbsorbed(t *testing.T) {
 	wrong := 0
 	for seed := range 10 {
 		m := simulate(t, parse(t, burstPlan(seed+1, 300, 1.5, "2s", "")), sim.EngineOptions{Service: sim.Options{
-			Workers: 8, Service: sim.Service{Mean: 8 * time.Millisecond, Shape: sim.Exponential}, Seed: uint64(seed)}})
+			Workers: 8, Service: sim.Service{Mean: 8 * time.Millisecond, Shape: sim.Exponential}, Seed: uint64(seed),
+		}})
 		a, err := analyze.Run(m, analyze.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +134,8 @@ load: {burst: {base: 8, factor: 5, length: 10s, before: 90s, after: 300s}}
 retries: {max: %d, on: [timeout, "503"], backoff: 0s}
 %s`, c.retries, getView)
 		m := simulate(t, parse(t, yaml), sim.EngineOptions{Service: sim.Options{
-			Workers: 1, Service: sim.Service{Mean: 50 * time.Millisecond, Shape: sim.Constant}, Queue: 256, KeepWorking: true}})
+			Workers: 1, Service: sim.Service{Mean: 50 * time.Millisecond, Shape: sim.Constant}, Queue: 256, KeepWorking: true,
+		}})
 		a, err := analyze.Run(m, analyze.Options{KneeRPS: 20})
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +163,8 @@ retries: {max: %d, on: [timeout], backoff: 0s}
 %s`, retries, getView)
 		m := simulate(t, parse(t, yaml), sim.EngineOptions{Service: sim.Options{
 			Workers: 4, Service: sim.Service{Mean: 25 * time.Millisecond, Shape: sim.Exponential}, KeepWorking: true, Seed: 5,
-			Freezes: []sim.Freeze{{At: 90 * time.Second, For: 900 * time.Millisecond}}}})
+			Freezes: []sim.Freeze{{At: 90 * time.Second, For: 900 * time.Millisecond}},
+		}})
 		m.H.Faults = []record.Fault{{Name: "freeze", Kind: "pause", AtNS: 90e9, ForNS: 900e6}}
 		m.Ev = []record.FaultEvent{{Fault: 0, Event: "acknowledged", AtNS: 90e9}, {Fault: 0, Event: "lifted", AtNS: 90.9e9}}
 		a, err := analyze.Run(m, analyze.Options{})
@@ -201,12 +206,16 @@ load: {steady: {rate: 200, length: 400s}}
 ` + getView
 	m := simulate(t, parse(t, yaml), sim.EngineOptions{Service: service(sim.Options{Seed: 8, Freezes: []sim.Freeze{{At: 100 * time.Second, For: 30 * time.Second}}})})
 	m.H.Faults = []record.Fault{
-		{Name: "db", Kind: "pause", On: "db", AtNS: 100e9, ForNS: 30e9}, {Name: "cache", Kind: "down", On: "cache", AtNS: 250e9, ForNS: 20e9},
-		{Name: "late", Kind: "down", On: "x", AtNS: 300e9, ForNS: 20e9}, {Name: "broken", Kind: "down", On: "y", AtNS: 310e9, ForNS: 20e9},
+		{Name: "db", Kind: "pause", On: "db", AtNS: 100e9, ForNS: 30e9},
+		{Name: "cache", Kind: "down", On: "cache", AtNS: 250e9, ForNS: 20e9},
+		{Name: "late", Kind: "down", On: "x", AtNS: 300e9, ForNS: 20e9},
+		{Name: "broken", Kind: "down", On: "y", AtNS: 310e9, ForNS: 20e9},
 	}
 	m.Ev = []record.FaultEvent{
-		{Fault: 0, Event: "acknowledged", AtNS: 100.2e9}, {Fault: 0, Event: "lifted", AtNS: 130e9},
-		{Fault: 1, Event: "acknowledged", AtNS: 250e9}, {Fault: 1, Event: "lifted", AtNS: 270e9},
+		{Fault: 0, Event: "acknowledged", AtNS: 100.2e9},
+		{Fault: 0, Event: "lifted", AtNS: 130e9},
+		{Fault: 1, Event: "acknowledged", AtNS: 250e9},
+		{Fault: 1, Event: "lifted", AtNS: 270e9},
 		{Fault: 3, Event: "failed", AtNS: 310e9},
 	}
 	a, err := analyze.Run(m, analyze.Options{Gates: []string{"degraded(db) >= 0.5", "degraded(cache) >= 0.9", "degraded(gone) >= 0.5", "recovery <= 20s"}})

@@ -98,12 +98,29 @@ func TestLawUnderEveryFault(t *testing.T) {
 		path    string
 		outcome record.Outcome
 	}{
-		{"/ok", record.OK}, {"/status/404", record.HTTPError}, {"/status/503", record.Shed}, {"/error", record.HTTPError},
-		{"/large/100000", record.OK}, {"/slow/20", record.OK}, {"/slow-head/20", record.OK}, {"/chunked", record.OK},
-		{"/http10", record.OK}, {"/until-close", record.OK}, {"/continue", record.OK}, {"/redirect/2", record.HTTPError},
-		{"/hang", record.Timeout}, {"/hang-body", record.Timeout}, {"/reset", record.ConnectError}, {"/close", record.ConnectError},
-		{"/reset-body", record.ConnectError}, {"/truncate", record.Wrong}, {"/cut-chunk", record.Wrong}, {"/extra", record.OK},
-		{"/garbage", record.ConnectError}, {"/lengths", record.ConnectError}, {"/huge-head", record.ConnectError},
+		{"/ok", record.OK},
+		{"/status/404", record.HTTPError},
+		{"/status/503", record.Shed},
+		{"/error", record.HTTPError},
+		{"/large/100000", record.OK},
+		{"/slow/20", record.OK},
+		{"/slow-head/20", record.OK},
+		{"/chunked", record.OK},
+		{"/http10", record.OK},
+		{"/until-close", record.OK},
+		{"/continue", record.OK},
+		{"/redirect/2", record.HTTPError},
+		{"/hang", record.Timeout},
+		{"/hang-body", record.Timeout},
+		{"/reset", record.ConnectError},
+		{"/close", record.ConnectError},
+		{"/reset-body", record.ConnectError},
+		{"/truncate", record.Wrong},
+		{"/cut-chunk", record.Wrong},
+		{"/extra", record.OK},
+		{"/garbage", record.ConnectError},
+		{"/lengths", record.ConnectError},
+		{"/huge-head", record.ConnectError},
 	} {
 		t.Run(strings.Trim(c.path, "/"), func(t *testing.T) {
 			l, _ := drive(t, parse(t, lawPlan(fmt.Sprintf("{class: one, weight: 1, get: %s}", c.path), 400, "400ms")), s.Address)

@@ -25,7 +25,8 @@ target: {builtin: {workers: 8, service: 20ms exponential}}
 load: {soak: {rate: 20, length: 3h}}
 gates: [%s]
 %s`, gates, getView)), sim.EngineOptions{Service: sim.Options{
-		Workers: 8, Service: sim.Service{Mean: 20 * time.Millisecond, Shape: sim.Exponential}, Seed: 9, Leak: leak}})
+		Workers: 8, Service: sim.Service{Mean: 20 * time.Millisecond, Shape: sim.Exponential}, Seed: 9, Leak: leak,
+	}})
 	r := rand.New(rand.NewPCG(9, 9))
 	names := []struct {
 		name, unit string

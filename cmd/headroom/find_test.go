@@ -27,8 +27,12 @@ func TestFindPrintsItsPlan(t *testing.T) {
 		t.Errorf("the plan is not that of find:\n%s", out.String())
 	}
 	for _, bad := range [][]string{
-		{"find"}, {"find", "nowhere"}, {"find", "http://127.0.0.1/", "--within", "10s"}, {"find", "http://127.0.0.1/", "--timeout", "-1s"},
-		{"find", "http://127.0.0.1/", "--peak", "-1"}, {"find", "http://127.0.0.1/", "http://127.0.0.2/"},
+		{"find"},
+		{"find", "nowhere"},
+		{"find", "http://127.0.0.1/", "--within", "10s"},
+		{"find", "http://127.0.0.1/", "--timeout", "-1s"},
+		{"find", "http://127.0.0.1/", "--peak", "-1"},
+		{"find", "http://127.0.0.1/", "http://127.0.0.2/"},
 	} {
 		errs.Reset()
 		if code := Main(context.Background(), append(bad, "--print-plan"), std); code != exitUsage || errs.Len() == 0 {

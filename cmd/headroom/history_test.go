@@ -202,8 +202,12 @@ func TestAnalyzeSeriesCommand(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for _, args := range [][]string{
-		{"analyze", "--series", "-", "--time", "clock"}, {"analyze", "--series", "-", "--limit", "rss"}, {"analyze", "--series", "-", "--column", "x"},
-		{"analyze", "--series", "-", "--format", "junit"}, {"analyze", "--series", "-", "run.db"}, {"analyze", "--knee", "-1", "run.db"},
+		{"analyze", "--series", "-", "--time", "clock"},
+		{"analyze", "--series", "-", "--limit", "rss"},
+		{"analyze", "--series", "-", "--column", "x"},
+		{"analyze", "--series", "-", "--format", "junit"},
+		{"analyze", "--series", "-", "run.db"},
+		{"analyze", "--knee", "-1", "run.db"},
 	} {
 		if code, _, words := headroom(t, nil, rows.String(), args...); code != exitUsage {
 			t.Errorf("%v: exit %d, %s", args, code, words)

@@ -10,8 +10,10 @@ import (
 )
 
 func uniform(n uint64) Source {
-	return Source{Name: "customers", Distinct: n, Probability: func(uint64) float64 { return 1 / float64(n) },
-		Used: []Use{{"GET", "/customers/{customers}/orders", "segment 2"}}}
+	return Source{
+		Name: "customers", Distinct: n, Probability: func(uint64) float64 { return 1 / float64(n) },
+		Used: []Use{{"GET", "/customers/{customers}/orders", "segment 2"}},
+	}
 }
 
 // production has 200,000 customers of whom a hundredth has 40 %, bursts, and

@@ -320,8 +320,14 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, p *pageOf) erro
 		key, name string
 		number    bool
 	}{
-		{"started", p.W.Started, false}, {"name", p.W.Plan, false}, {"format", p.W.Format, false}, {"state", p.W.State, false},
-		{"verdict", p.W.Verdict, false}, {"knee", p.W.Knee, true}, {"margin", p.W.Margin, true}, {"size", p.W.Size, true},
+		{"started", p.W.Started, false},
+		{"name", p.W.Plan, false},
+		{"format", p.W.Format, false},
+		{"state", p.W.State, false},
+		{"verdict", p.W.Verdict, false},
+		{"knee", p.W.Knee, true},
+		{"margin", p.W.Margin, true},
+		{"size", p.W.Size, true},
 	} {
 		g, aria := f, "none"
 		g.Page, g.Sort, g.Order = 1, c.key, "desc"

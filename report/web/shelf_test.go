@@ -202,8 +202,10 @@ func (s *shelf) List(context.Context) ([]web.Entry, error) {
 	var out []web.Entry
 	for _, e := range all {
 		name := filepath.Base(e.Path)
-		w := web.Entry{Key: strings.TrimSuffix(name, filepath.Ext(name)), Version: e.Digest, RunID: e.RunID, State: e.State, Started: e.Header.Started,
-			Bytes: e.Bytes, Digest: e.Digest, Header: e.Header, End: e.End}
+		w := web.Entry{
+			Key: strings.TrimSuffix(name, filepath.Ext(name)), Version: e.Digest, RunID: e.RunID, State: e.State, Started: e.Header.Started,
+			Bytes: e.Bytes, Digest: e.Digest, Header: e.Header, End: e.End,
+		}
 		if w.Version == "" {
 			w.Version = fmt.Sprint(name, e.Bytes)
 		}
@@ -213,8 +215,10 @@ func (s *shelf) List(context.Context) ([]web.Entry, error) {
 		out = append(out, w)
 	}
 	if s.live != nil {
-		out = append(out, web.Entry{Key: "now-1", RunID: "now-1", Version: "now-1", State: record.Recording, Started: day.AddDate(0, 1, 0), Recording: true, Feed: true,
-			Header: record.Header{Name: "checkout", Release: "v1.44", Format: "step"}})
+		out = append(out, web.Entry{
+			Key: "now-1", RunID: "now-1", Version: "now-1", State: record.Recording, Started: day.AddDate(0, 1, 0), Recording: true, Feed: true,
+			Header: record.Header{Name: "checkout", Release: "v1.44", Format: "step"},
+		})
 	}
 	return out, nil
 }

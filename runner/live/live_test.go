@@ -27,8 +27,10 @@ var header = record.Header{
 
 // interval has n good answers of 10 ms and one that was shed, 1 ms late.
 func interval(i, n int) *record.Interval {
-	c := record.Cell{Class: 1, OKResponse: record.NewHistogram(record.DefaultMaxUS), OtherResponse: record.NewHistogram(record.DefaultMaxUS),
-		Service: record.NewHistogram(record.DefaultMaxUS), Lag: record.NewHistogram(record.DefaultMaxUS)}
+	c := record.Cell{
+		Class: 1, OKResponse: record.NewHistogram(record.DefaultMaxUS), OtherResponse: record.NewHistogram(record.DefaultMaxUS),
+		Service: record.NewHistogram(record.DefaultMaxUS), Lag: record.NewHistogram(record.DefaultMaxUS),
+	}
 	for range n {
 		c.OKResponse.Record(10_000_000)
 		c.Service.Record(9_000_000)
@@ -39,8 +41,10 @@ func interval(i, n int) *record.Interval {
 	c.Lag.Record(1_000_000)
 	c.Counts.Scheduled, c.Counts.Sent, c.Counts.Attempts = uint64(n+1), uint64(n+1), uint64(n+1)
 	c.Counts.By[record.OK], c.Counts.By[record.Shed] = uint64(n), 1
-	return &record.Interval{Phase: 0, Index: i, StartNS: int64(i) * second, WidthNS: second, Cells: []record.Cell{c},
-		Moment: record.Moment{InFlight: 3, Waiting: 2}}
+	return &record.Interval{
+		Phase: 0, Index: i, StartNS: int64(i) * second, WidthNS: second, Cells: []record.Cell{c},
+		Moment: record.Moment{InFlight: 3, Waiting: 2},
+	}
 }
 
 func put(t testing.TB, sink record.Sink, from, to, n int) {
