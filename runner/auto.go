@@ -132,10 +132,7 @@ func (s *autoScript) trial() Span {
 func (s *autoScript) decide(p *analyze.Plateau) bool {
 	j := analyze.Classify(p, 0)
 	failed := j.Held != nil && !*j.Held || p.Counts.Scheduled > 0 && p.Counts.By[record.OK] == 0 || s.slowed(p)
-	limited := p.Trust.Verdict == analyze.Untrusted
-	if limited && analyze.Disturbed(*p) && p.Counts.Scheduled < 100 {
-		limited = false // one late send of a few is not the generator's end
-	}
+	limited := atItsEnd(p)
 	if m := p.Resp.P50; m != nil && (s.calm == 0 || *m < s.calm) {
 		// What has not come back by the time that counting begins looks lost.
 		s.calm = *m
@@ -165,6 +162,17 @@ func (s *autoScript) decide(p *analyze.Plateau) bool {
 	}
 	s.rate = min(2*s.rate, s.load.ToRPS)
 	return false
+}
+
+// atItsEnd reports whether the generator can't send at the plateau's rate: it
+// reached a limit of its own, or was late as a rule. Late sends now and then are
+// the machine's doing, at this rate as at any other.
+func atItsEnd(p *analyze.Plateau) bool {
+	const lateAsARule = 5000 // µs, of the median send
+	if p.Trust.Verdict != analyze.Untrusted {
+		return false
+	}
+	return !analyze.Disturbed(*p) || p.Trust.Lag.P50 != nil && *p.Trust.Lag.P50 > lateAsARule
 }
 
 // worthRepeating reports whether a trial that failed may have failed by

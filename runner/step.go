@@ -141,7 +141,7 @@ func (s *stepScript) span(kind record.PhaseKind, rate, multiple float64) Span {
 // gaveOut reports whether the service, or the generator, did not hold.
 func gaveOut(p analyze.Plateau) bool {
 	held := analyze.Classify(&p, 0).Held
-	return held != nil && !*held || p.Trust.Verdict == analyze.Untrusted && !analyze.Disturbed(p)
+	return held != nil && !*held || atItsEnd(&p)
 }
 
 // rate is the next rung of the ladder.
