@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"runtime"
 	"strconv"
@@ -97,5 +99,9 @@ func newEngine(c send.Config) (send.Engine, error) {
 	if useLoop(c) {
 		return loop.New(c, time.Now())
 	}
+	// What net/http's client finds odd in a server's answers it writes to the
+	// standard logger; no transport can be given another. Nothing else in a run
+	// uses that logger, and the terminal belongs to the run.
+	log.SetOutput(io.Discard)
 	return std.New(c, time.Now())
 }
