@@ -79,7 +79,7 @@ func (p *Plan) tree(f form) branch {
 		b.add("seed", plain(strconv.FormatUint(p.Seed, 10)))
 	}
 	b.add("target", p.Target.tree(f))
-	b.sub("http", p.HTTP.tree(f))
+	b.sub("http", p.HTTP.tree(f, p.usualVersion()))
 	p.Arrivals.tree(&b, f)
 	b.add("load", p.Load.tree())
 	if w := p.Warmup; w != nil {
@@ -180,8 +180,8 @@ func texts(f form, all []Text) []any {
 	return out
 }
 
-func (h *HTTP) tree(f form) (b branch) {
-	if h.Version != "1.1" {
+func (h *HTTP) tree(f form, version string) (b branch) {
+	if h.Version != version {
 		b.add("version", h.Version)
 	}
 	b.span("timeout", h.Timeout, 2*time.Second)

@@ -90,7 +90,7 @@ type Variable struct {
 
 // HTTP is how requests are sent.
 type HTTP struct {
-	Version       string        // 1.1, 2, h2c, auto
+	Version       string        // 1.1 (default; h2c where target.builtin speaks it), 2, h2c, auto
 	Timeout       time.Duration // from the send
 	Deadline      time.Duration // from the scheduled instant
 	KeepAlive     bool

@@ -62,6 +62,26 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// The built-in service is asked for what it was told to speak, unless the plan
+// says otherwise.
+func TestUsualVersion(t *testing.T) {
+	url := "target: {url: \"http://127.0.0.1:1\"}"
+	for _, c := range []struct{ target, http, want string }{
+		{url, "", "1.1"},
+		{"target: {builtin: {workers: 8, service: 20ms}}", "", "1.1"},
+		{"target: {builtin: {workers: 8, service: 20ms, tls: true}}", "", "1.1"},
+		{"target: {builtin: {workers: 8, service: 20ms, h2c: true}}", "", "h2c"},
+		{"target: {builtin: {workers: 8, service: 20ms, h2c: true}}", "\nhttp: {timeout: 1s}", "h2c"},
+		{"target: {builtin: {workers: 8, service: 20ms, h2c: true}}", "\nhttp: {version: \"1.1\"}", "1.1"},
+		{"target: {builtin: {workers: 8, service: 20ms, h2c: true}}", "\nhttp: {version: auto}", "auto"},
+		{"target: {builtin: {workers: 8, service: 20ms, h2c: true}}", "\nhttp: {keepalive: false}", "1.1"},
+	} {
+		if p := mustParse(t, changed(url, c.target+c.http)); p.HTTP.Version != c.want {
+			t.Errorf("%s%s: version %s, want %s", c.target, c.http, p.HTTP.Version, c.want)
+		}
+	}
+}
+
 func TestDeadlineFollowsTimeout(t *testing.T) {
 	p := mustParse(t, changed("", "http: {timeout: 40s}"))
 	if p.HTTP.Deadline != 40*time.Second {
@@ -408,6 +428,9 @@ var variations = [][2]string{
 	{"target: {url: \"http://127.0.0.1:1\"}", "target: {exec: {command: [./server, -p, \"{port}\"], ready: /healthz, env: {A: \"${TOKEN}\"}, cpus: \"0\"}}"},
 	{"", "http: {version: h2c, timeout: 1500ms, deadline: 1s, max_connections: 4, max_requests_per_connection: 9, max_in_flight: 10, idle_timeout: 1s, source_address: 127.0.0.2}"},
 	{"", "http: {keepalive: false}"},
+	{"target: {url: \"http://127.0.0.1:1\"}", "target: {builtin: {workers: 8, service: 20ms, h2c: true}}"},
+	{"target: {url: \"http://127.0.0.1:1\"}", "target: {builtin: {workers: 8, service: 20ms, h2c: true}}\nhttp: {version: \"1.1\"}"},
+	{"target: {url: \"http://127.0.0.1:1\"}", "target: {builtin: {workers: 8, service: 20ms, h2c: true}}\nhttp: {keepalive: false}"},
 	{"", "http: {headers: {Accept: a}, tls: {ca: a, cert: b, key: c, server_name: d, resumption: false}, resolve: {\"a:1\": \"b:2\"}}"},
 	{"", "arrivals: constant"},
 	{"", "arrivals: {trace: t.txt}"},

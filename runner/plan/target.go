@@ -215,7 +215,7 @@ func (o *object) command(key string) (words []Text) {
 func (r *reader) http(parent *object, p *Plan) {
 	h := &p.HTTP
 	*h = HTTP{
-		Version: "1.1", Timeout: 2 * time.Second, KeepAlive: true, MaxInFlight: 20000,
+		Timeout: 2 * time.Second, KeepAlive: true, MaxInFlight: 20000,
 		IdleTimeout: 90 * time.Second, TLS: TLS{Resumption: true},
 	}
 	defer func() {
@@ -223,16 +223,18 @@ func (r *reader) http(parent *object, p *Plan) {
 			h.Deadline = h.Timeout
 		}
 	}()
+	h.Version = p.usualVersion()
 	n, path := parent.get("http")
 	if n == nil {
 		return
 	}
 	o := r.object(n, path, "version", "timeout", "deadline", "keepalive", "max_connections", "max_requests_per_connection",
 		"max_in_flight", "idle_timeout", "source_address", "redirects", "headers", "tls", "resolve")
-	o.choice("version", &h.Version, "1.1", "2", "h2c", "auto")
 	o.duration("timeout", &h.Timeout, time.Millisecond, 12*time.Hour)
 	o.duration("deadline", &h.Deadline, time.Millisecond, 12*time.Hour)
 	o.boolean("keepalive", &h.KeepAlive)
+	h.Version = p.usualVersion()
+	o.choice("version", &h.Version, "1.1", "2", "h2c", "auto")
 	o.integer("max_connections", &h.MaxConns, 0, 1_000_000)
 	o.integer("max_requests_per_connection", &h.MaxPerConn, 0, 1<<30)
 	o.integer("max_in_flight", &h.MaxInFlight, 1, 10_000_000)
@@ -260,6 +262,15 @@ func (r *reader) http(parent *object, p *Plan) {
 		h.Resolve = r.resolves(n, path)
 	}
 	r.httpConflicts(o, p)
+}
+
+// usualVersion is the HTTP version where the plan names none: 1.1, and h2c for a
+// built-in service that was told to speak it, if connections are kept.
+func (p *Plan) usualVersion() string {
+	if b := p.Target.BuiltIn; b != nil && b.Options.H2C && p.HTTP.KeepAlive {
+		return "h2c"
+	}
+	return "1.1"
 }
 
 func (r *reader) httpConflicts(o *object, p *Plan) {
