@@ -155,6 +155,28 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// What the engine says of its timer is told, and does not touch trust.
+func TestPlainTimer(t *testing.T) {
+	for timer, want := range map[string]int{"": 0, "timerfd": 0, "plain": 1} {
+		m := steadyRun(20, []int64{5000, 5000}, nil)
+		before := analyse(t, m, Options{}).Trust.Verdict
+		m.F.Target = map[string]string{"timer": timer, "protocol": "HTTP/1.1"}
+		a := analyse(t, m, Options{})
+		n := 0
+		for _, f := range a.Findings {
+			if f.Code == "plain_timer" {
+				n++
+				if f.Severity != "note" || f.Scope != "run" {
+					t.Errorf("%+v", f)
+				}
+			}
+		}
+		if n != want || a.Trust.Verdict != before {
+			t.Errorf("timer %q: told %d times, want %d; trust %s, was %s", timer, n, want, a.Trust.Verdict, before)
+		}
+	}
+}
+
 func TestNothingHappened(t *testing.T) {
 	m := steadyRun(20, nil, nil)
 	a := analyse(t, m, Options{Gates: []string{"wrong == 0", "response(p99) <= 1s", "error_ratio <= 1"}})

@@ -37,7 +37,8 @@ func (r *analysis) judgeRun(ev record.Evidence) error {
 	if len(r.plateaus) == 0 {
 		t = PlateauTrust{Verdict: Untrusted, Reasons: []string{"no_arrivals"}, Findings: []Finding{{
 			Code: "no_arrivals", Severity: "invalidates", Scope: "run", Measured: number(0), Limit: number(1),
-			Text: "the run has no judged phase: nothing can be said"}}}
+			Text: "the run has no judged phase: nothing can be said",
+		}}}
 	}
 	if len(r.knee.sweep.all) > 0 && len(bad) > 0 && t.Verdict == Trusted {
 		t.Verdict = Suspect
@@ -74,6 +75,7 @@ func (r *analysis) judgeRun(ev record.Evidence) error {
 	}
 	r.out.Trust = out
 	r.watch(&t)
+	r.plainTimer()
 	r.littlesLaw(out)
 	r.conservation()
 	return r.arrivals(ev, out, spared)
@@ -118,6 +120,19 @@ func (r *analysis) watch(t *PlateauTrust) {
 	if t.SleepMS > sleeperLimitMS {
 		r.note("sleeper_late", "note", t.SleepMS, sleeperLimitMS, fmt.Sprintf("a sleeper that should wake every 50 ms woke up to %s ms late: the machine was busy or stopped", short(t.SleepMS)))
 	}
+}
+
+// plainTimer tells of an engine that sleeps on an ordinary timer, for want of a
+// better one on its system. Response time counts from the scheduled instant, so
+// what the timer is late is in it.
+func (r *analysis) plainTimer() {
+	if r.facts.Target["timer"] != "plain" {
+		return
+	}
+	r.findings = append(r.findings, Finding{
+		Code: "plain_timer", Severity: "note", Scope: "run",
+		Text: "the sender had only a plain timer here, which may wake it a millisecond late: lag, and response times of few milliseconds, contain that",
+	})
 }
 
 func (r *analysis) note(code, severity string, measured, limit float64, text string) {
@@ -173,9 +188,11 @@ func (r *analysis) conservation() {
 		}
 		left := float64(p.rows[len(p.rows)-1].backlog - p.before)
 		if gap := came - ended - left; gap > 10+0.01*came || gap < -10-0.01*came {
-			r.findings = append(r.findings, Finding{Code: "conservation", Severity: "caution", Scope: fmt.Sprintf("step %d", p.Index),
+			r.findings = append(r.findings, Finding{
+				Code: "conservation", Severity: "caution", Scope: fmt.Sprintf("step %d", p.Index),
 				Measured: number(gap), Limit: number(0),
-				Text: fmt.Sprintf("%.0f requests came, %.0f ended and the backlog grew by %.0f: the counts by the clock do not add up", came, ended, left)})
+				Text: fmt.Sprintf("%.0f requests came, %.0f ended and the backlog grew by %.0f: the counts by the clock do not add up", came, ended, left),
+			})
 		}
 	}
 }
