@@ -11,7 +11,7 @@ import (
 
 // Picture is a figure with the stem of its file name.
 type Picture struct {
-	Name   string // knee, latency, spectrum, timeline, heat, lag
+	Name   string // knee, latency, spectrum, timeline, resources, heat, lag
 	Figure *plot.Figure
 }
 
@@ -39,6 +39,13 @@ func Pictures(a *analyze.Analysis, ev record.Evidence, lang Lang) ([]Picture, er
 		out = append(out, Picture{"spectrum", plot.Spectrum(lines, t.timeoutUS, plot.Lang(lang))})
 	}
 	out = append(out, Picture{"timeline", plot.Timeline(t.course, plot.Lang(lang))})
+	series, err := gatherSeries(ev)
+	if err != nil {
+		return nil, fmt.Errorf("pictures: %w", err)
+	}
+	if len(series) > 0 {
+		out = append(out, Picture{"resources", plot.Resources(t.course, series, plot.Lang(lang))})
+	}
 	if len(t.heat) > 0 {
 		out = append(out, Picture{"heat", plot.HeatMap(t.heat, t.course, t.timeoutUS, plot.Lang(lang))})
 	}

@@ -38,7 +38,8 @@ func (s synthetic) make() (*analyze.Analysis, *record.Memory) {
 		RunID: "20261129-101500-checkout-7", Name: "checkout", Release: "v1.42.0", Model: record.Open, Format: "step",
 		Started: time.Date(2026, 11, 29, 10, 15, 0, 0, time.UTC), Seed: 7, IntervalNS: int64(s.intervalS * 1e9),
 		TimeoutNS: int64(synthTimeoutS * 1e9), DeadlineNS: int64(synthTimeoutS * 1e9), MaxUS: synthMaxUS, Arrivals: "poisson",
-		Classes: []record.Class{{Name: "view", Weight: 80}, {Name: "buy", Weight: 20}},
+		Classes:  []record.Class{{Name: "view", Weight: 80}, {Name: "buy", Weight: 20}},
+		Observed: []record.SeriesInfo{{ID: 3, Name: "process.open_fds", Source: "process", Unit: "1"}, {ID: 4, Name: "process.resident_memory", Source: "process", Unit: "bytes"}},
 	}
 	a := &analyze.Analysis{Schema: analyze.Schema, Verdict: analyze.Pass}
 	m.E = record.End{State: record.Complete}
@@ -55,6 +56,8 @@ func (s synthetic) make() (*analyze.Analysis, *record.Memory) {
 		m.P = append(m.P, p)
 		for i := 0; float64(i)*s.intervalS < seconds-1e-9; i++ {
 			width := min(s.intervalS, seconds-float64(i)*s.intervalS)
+			at := int64((now + float64(i)*s.intervalS) * 1e9)
+			m.Res = append(m.Res, record.Sample{Series: 3, AtNS: at, Value: 20 + backlog}, record.Sample{Series: 4, AtNS: at, Value: 80e6 + 1e4*now})
 			m.Iv = append(m.Iv, s.interval(rng, p.Index, i, now+float64(i)*s.intervalS, width, rate, &backlog))
 		}
 		now += seconds

@@ -110,7 +110,7 @@ func Write(dir string, a *analyze.Analysis, ev record.Evidence, opts Options) ([
 	return paths, nil
 }
 
-var pictureNames = []string{"knee", "latency", "spectrum", "timeline", "heat", "lag"}
+var pictureNames = []string{"knee", "latency", "spectrum", "timeline", "resources", "heat", "lag"}
 
 // replaceable checks that whatever has one of our names is an earlier report,
 // and returns the files of that report which the new one does not have.

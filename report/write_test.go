@@ -30,7 +30,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"analysis.json", "heat.svg", "intervals.csv", "knee.svg", "lag.svg", "latency.svg", "report.html", "report.md", "spectrum.svg", "steps.csv", "timeline.svg"}
+	want := []string{"analysis.json", "heat.svg", "intervals.csv", "knee.svg", "lag.svg", "latency.svg", "report.html", "report.md", "resources.svg", "spectrum.svg", "steps.csv", "timeline.svg"}
 	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("files %v, want %v", got, want)
 	}

@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"headroom/runner/live"
 	"headroom/store"
 )
 
@@ -62,6 +64,10 @@ func recoverFile(std IO, path string, say func(string, ...any)) error {
 	sealed, err := store.SealInterrupted(path)
 	if err != nil {
 		return refused(path, err)
+	}
+	// The recorder that announced the run is gone as well.
+	if err := os.Remove(strings.TrimSuffix(path, ".part") + live.Suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	_, err = fmt.Fprintln(std.Out, sealed)
 	return err

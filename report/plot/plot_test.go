@@ -94,6 +94,11 @@ func examples(lang Lang) map[string]*Figure {
 		"timeline": Timeline(exampleCourse(), lang),
 		"heat":     HeatMap(exampleHeat(), exampleCourse(), 2e6, lang),
 		"lag":      LagCourse(exampleCourse(), lang),
+		"resources": Resources(exampleCourse(), []Series{
+			{Name: "open_fds", Unit: "1", AtS: []float64{0, 10, 20}, Value: []float64{5, 50, 20}},
+			{Name: "<memory> & more", Unit: "bytes", AtS: []float64{0, 10, 20}, Value: []float64{5e6, 50e6, 20e6}},
+			{Name: "change", Unit: "1/s", AtS: []float64{0, 10, 20}, Value: []float64{-5, 5, 0}},
+		}, lang),
 	}
 }
 
@@ -121,7 +126,9 @@ func hostile() map[string]*Figure {
 		"spectrum, bad":     Spectrum([]Percentiles{{Q: []float64{0, 2, nan, 1}, US: []float64{0, -1, nan, inf}}, {Q: []float64{0.5}}}, -1, English),
 		"spectrum, one":     Spectrum([]Percentiles{{Q: []float64{0.5}, US: []float64{1}}}, 2e6, English),
 		"timeline, nothing": Timeline(empty, English), "timeline, odd": Timeline(odd, English),
-		"lag, nothing": LagCourse(empty, English), "lag, odd": LagCourse(odd, English),
+		"resources, nothing": Resources(empty, nil, English),
+		"resources, odd":     Resources(odd, []Series{{Name: "a\x00b", AtS: []float64{0, math.NaN(), math.Inf(1)}, Value: []float64{math.NaN(), 1, math.Inf(-1)}}, {AtS: []float64{1}}}, English),
+		"lag, nothing":       LagCourse(empty, English), "lag, odd": LagCourse(odd, English),
 		"heat, nothing": HeatMap(nil, empty, nan, English), "heat, odd": HeatMap([]HeatColumn{{StartS: 0, WidthS: 0, Cells: map[int]uint64{3: 1}}, {StartS: 1, WidthS: 1, Cells: map[int]uint64{0: 0, 500: 7}}}, odd, inf, English),
 		"heat, one cell": HeatMap([]HeatColumn{{StartS: 0, WidthS: 1, Cells: map[int]uint64{0: 1}}}, exampleCourse(), nan, English),
 	}

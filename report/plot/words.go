@@ -29,6 +29,7 @@ type words struct {
 	waiting, warmup, step, refine, beyond                 string
 	heatTitle, heatAbout, heatScale                       string
 	lagTitle, lagAbout, max, suspect, untrusted           string
+	resourcesTitle, resourcesAbout                        string
 	noData, offeredName, goodputName                      string
 	outcomes                                              [record.NumOutcomes]string
 }
@@ -60,7 +61,9 @@ var english = words{
 	lagTitle:  "Lag of the generator over time",
 	lagAbout:  "How much later than scheduled the requests left the generator, per interval, logarithmic; above the limits the run is not to be trusted",
 	max:       "max", suspect: "suspect above", untrusted: "untrusted when more than 1 % is above",
-	noData: "no data", offeredName: "offered", goodputName: "goodput (ok, in time)",
+	resourcesTitle: "Resources over time",
+	resourcesAbout: "What was observed beside the load, each series in its own unit, on the time axis of the run",
+	noData:         "no data", offeredName: "offered", goodputName: "goodput (ok, in time)",
 	outcomes: [record.NumOutcomes]string{"ok", "late", "shed", "wrong", "http error", "timeout", "connect error", "generator error", "dropped", "unfinished"},
 }
 
@@ -92,7 +95,9 @@ var portuguese = words{
 	lagTitle:  "Atraso do gerador ao longo do tempo",
 	lagAbout:  "Quanto depois do agendado as requisições saíram do gerador, por intervalo, escala logarítmica; acima dos limites a execução não merece confiança",
 	max:       "máx", suspect: "suspeita acima de", untrusted: "não confiável se mais de 1 % passa de",
-	noData: "sem dados", offeredName: "oferecida", goodputName: "vazão útil (ok, a tempo)",
+	resourcesTitle: "Recursos ao longo do tempo",
+	resourcesAbout: "O que foi observado ao lado da carga, cada série em sua unidade, no eixo de tempo da execução",
+	noData:         "sem dados", offeredName: "oferecida", goodputName: "vazão útil (ok, a tempo)",
 	outcomes: [record.NumOutcomes]string{"ok", "atrasada", "recusada", "errada", "erro http", "tempo esgotado", "erro de conexão", "erro do gerador", "descartada", "inacabada"},
 }
 

@@ -69,7 +69,7 @@ func (c *cache[V]) get(ctx context.Context, key string, produce func() (V, int64
 		var none V
 		select {
 		case <-m.done:
-			if m.err == nil || !errors.Is(m.err, context.Canceled) {
+			if !errors.Is(m.err, context.Canceled) && !errors.Is(m.err, context.DeadlineExceeded) {
 				return m.value, m.err
 			} // the one who made it left: try again
 		case <-ctx.Done():

@@ -182,7 +182,7 @@ func (c *courseOf) flush() {
 }
 
 // overTime are the pictures that show a stretch of the run.
-var overTime = []string{"timeline", "heat", "lag"}
+var overTime = []string{"timeline", "resources", "heat", "lag"}
 
 // picture answers an SVG.
 func (s *Server) picture(w http.ResponseWriter, r *http.Request, p *pageOf) error {

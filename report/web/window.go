@@ -92,6 +92,20 @@ func (w *watched) FaultEvents() []record.FaultEvent {
 	return kept
 }
 
+// Samples are those of the stretch.
+func (w *watched) Samples() iter.Seq2[record.Sample, error] {
+	return func(yield func(record.Sample, error) bool) {
+		for s, err := range w.Evidence.Samples() {
+			if err == nil && !w.inside(s.AtNS, s.AtNS+1) {
+				continue
+			}
+			if !yield(s, err) {
+				return
+			}
+		}
+	}
+}
+
 // Intervals are those of the stretch.
 func (w *watched) Intervals() iter.Seq2[*record.Interval, error] {
 	byIndex := map[int]record.Phase{}
