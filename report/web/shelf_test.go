@@ -70,6 +70,10 @@ func simulate(t testing.TB, text, id, release string, started time.Time) *record
 	}
 	// Names may hold anything: a plan can't, but a file can.
 	m.H.Classes = slices.Clone(m.H.Classes)
+	m.H.Observed = []record.SeriesInfo{{ID: 0, Name: "open_fds <&>", Source: "process", Unit: "1"}}
+	for _, iv := range m.Iv {
+		m.Res = append(m.Res, record.Sample{AtNS: iv.StartNS, Value: float64(20 + iv.Moment.InFlight)})
+	}
 	m.H.Classes[len(m.H.Classes)-1].Name = "find <b>&\"it\"</b>"
 	return m
 }
