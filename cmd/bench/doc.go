@@ -27,6 +27,13 @@
 //     schedule that fits it best. Others do not say.
 //   - response: as the tool reports it; headroom's counts from the schedule,
 //     vegeta's too (lag added), k6's from the send, wrk2's from the schedule.
+//   - lag and response by the server's truth: the built-in service writes down
+//     when each request came; the nth that came is compared with the nth instant
+//     of the schedule, and the earliest of all counts as punctual, because the
+//     way there takes time, too. Its work takes exactly 100 µs.
+//   - the instrument: a server on a thread that never sleeps answers 1 ms after
+//     it saw a request; what headroom's median service time says beyond 1 ms is
+//     the way there and back and its own delay.
 //   - held: the highest rate of a ladder of 12 % steps, found by bisection, at
 //     which 99 % of what was asked was done, nothing failed, and lag p99 was at
 //     most 1 ms; where lag is not known, at which k6 dropped nothing, and at
