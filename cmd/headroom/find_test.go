@@ -73,3 +73,12 @@ func TestGlanceLine(t *testing.T) {
 		t.Errorf("nothing yet: %s", got)
 	}
 }
+
+func TestTimerNote(t *testing.T) {
+	if n, ok := timerNote("darwin"); !ok || n.Code != "plain_timer" || n.Check() != nil {
+		t.Errorf("%+v %v", n, ok)
+	}
+	if n, ok := timerNote("linux"); ok {
+		t.Errorf("%+v", n)
+	}
+}
