@@ -124,7 +124,11 @@ func ArrivalsOf(p *plan.Plan, seed uint64) func(Span, int) (schedule.Arrivals, e
 				spec.Dispersion = min(1+v*s.RPS, 1e6)
 			}
 		case "trace":
-			spec = traceSpec(p.Arrivals.Instants, s)
+			if s.Kind != record.Warmup { // which has a rate of its own
+				spec = schedule.Spec{
+					Process: schedule.Trace, Length: s.Length, Instants: p.Arrivals.Instants, Scale: p.Arrivals.TraceScale(s.RPS),
+				}
+			}
 		}
 		return schedule.New(spec, seed, phase)
 	}
@@ -146,16 +150,6 @@ func curved(curve []float64, s Span) []schedule.Segment {
 		}
 	}
 	return all
-}
-
-// traceSpec scales a trace's time so that its mean rate is the span's.
-func traceSpec(instants []int64, s Span) schedule.Spec {
-	spec := schedule.Spec{Process: schedule.Trace, Length: s.Length, Instants: instants}
-	if n := len(instants); n > 1 && s.RPS > 0 && instants[n-1] > 0 {
-		own := float64(n-1) / (float64(instants[n-1]) / 1e9)
-		spec.Scale = own / s.RPS
-	}
-	return spec
 }
 
 // Schedule is what a plan is about to do, as far as it is known beforehand.
