@@ -14,6 +14,7 @@ import (
 	"headroom/report"
 	"headroom/runner"
 	"headroom/runner/plan"
+	"headroom/store/record"
 )
 
 // findTimeout is the time-out of find where none is given: long enough that a
@@ -73,6 +74,9 @@ func findPlan(c *cli.Context, url string, std IO) (*plan.Plan, []byte, error) {
 const findInterval = 250 * time.Millisecond
 
 func find(c *cli.Context, std IO, p *plan.Plan) error {
+	if err := answersAtAll(c, std, p); err != nil {
+		return err
+	}
 	dir := c.String("out")
 	if !c.Bool("quiet") {
 		fmt.Fprintf(std.Err, "looking for the rate that the service can take: this takes about %s\n", p.Load.Step.Within)
@@ -96,6 +100,25 @@ func find(c *cli.Context, std IO, p *plan.Plan) error {
 		return err
 	}
 	return verdictExit(a.Verdict)
+}
+
+// answersAtAll sends one request: six minutes are not spent on a service that
+// is not there, or on an address that answers with an error.
+func answersAtAll(c *cli.Context, std IO, p *plan.Plan) error {
+	rows, err := dryRun(c.Context, p, std)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		switch {
+		case r.Outcome == record.OK.String() || r.Outcome == record.Late.String() || r.Outcome == record.Shed.String():
+		case r.Status != 0:
+			return fmt.Errorf("one request was answered with status %d (%s); give an address that answers with 2xx, or write a plan that expects this: headroom find --print-plan", r.Status, r.Outcome)
+		default:
+			return fmt.Errorf("one request got no answer: %s %s; is the service running?", strings.ReplaceAll(r.Outcome, "_", " "), r.Error)
+		}
+	}
+	return nil
 }
 
 // timeNeeded says how long find would need, where time was what was missing.

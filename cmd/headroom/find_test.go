@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -80,5 +84,24 @@ func TestTimerNote(t *testing.T) {
 	}
 	if n, ok := timerNote("linux"); ok {
 		t.Errorf("%+v", n)
+	}
+}
+
+// Nobody there, or an error for an answer: find says so at once and leaves nothing.
+func TestFindAsksFirst(t *testing.T) {
+	missing := httptest.NewServer(http.NotFoundHandler())
+	defer missing.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for url, want := range map[string]string{missing.URL: "status 404", gone.URL: "refused"} {
+		var out, errs bytes.Buffer
+		dir := filepath.Join(t.TempDir(), "find")
+		std := IO{In: strings.NewReader(""), Out: &out, Err: &errs, Env: func(string) (string, bool) { return "", false }}
+		if code := Main(context.Background(), []string{"find", url, "-o", dir}, std); code != exitFailed || !strings.Contains(errs.String(), want) {
+			t.Errorf("exit %d: %s; want 1 and %s", code, errs.String(), want)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s was made", dir)
+		}
 	}
 }
