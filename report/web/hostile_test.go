@@ -390,8 +390,10 @@ func (panicking) Live(context.Context, web.Entry) (*web.LiveStatus, error) { pan
 
 // FuzzRequest asserts that no address and no query brings a 5xx.
 func FuzzRequest(f *testing.F) {
-	s, _ := receiving(f, nil)
-	for _, seed := range []string{"/en/?page=2", "/en/runs/checkout-1?from=1&to=2", "/api/v1/compare?base=checkout-1&new=steady-1", "/en/runs/%2e%2e/files/x", "/pt/diff?a=checkout-1&b=checkout-2", "/en/live/now-1/now"} {
+	lib := &shelf{dir: f.TempDir(), live: liveStatus()}
+	write(f, lib.dir, simulate(f, fmt.Sprintf(steady, "look", 3), "r", "v2", day))
+	s := web.New(web.Config{Library: lib, Now: time.Now})
+	for _, seed := range []string{"/en/?page=2", "/en/runs/r?from=1&to=2", "/api/v1/compare?base=r&new=r", "/en/runs/%2e%2e/files/x", "/pt/diff?a=r&b=r", "/en/live/now-1/now"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
