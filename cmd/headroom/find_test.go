@@ -78,15 +78,6 @@ func TestGlanceLine(t *testing.T) {
 	}
 }
 
-func TestTimerNote(t *testing.T) {
-	if n, ok := timerNote("darwin"); !ok || n.Code != "plain_timer" || n.Check() != nil {
-		t.Errorf("%+v %v", n, ok)
-	}
-	if n, ok := timerNote("linux"); ok {
-		t.Errorf("%+v", n)
-	}
-}
-
 // Nobody there, or an error for an answer: find says so at once and leaves nothing.
 func TestFindAsksFirst(t *testing.T) {
 	missing := httptest.NewServer(http.NotFoundHandler())

@@ -191,7 +191,7 @@ func closing(sink record.Sink, watch *observe.Observer, at int64, f record.Facts
 			return err
 		}
 	}
-	for _, n := range append(ownNotes(), watch.Notes(at, true)...) {
+	for _, n := range watch.Notes(at, true) {
 		if err := sink.PutNote(n); err != nil {
 			return err
 		}
