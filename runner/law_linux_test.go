@@ -124,7 +124,9 @@ func TestLawUnderEveryFault(t *testing.T) {
 	} {
 		t.Run(strings.Trim(c.path, "/"), func(t *testing.T) {
 			l, _ := drive(t, parse(t, lawPlan(fmt.Sprintf("{class: one, weight: 1, get: %s}", c.path), 400, "400ms")), s.Address)
-			if got := l.total.By[c.outcome]; got < l.total.Scheduled*9/10 { // a busy machine may make some of them time out
+			// A busy machine may make some of them time out, but not most.
+			got := l.total.By[c.outcome]
+			if all := l.total.Scheduled; 2*got < all || got+l.total.By[record.Timeout] < all*9/10 {
 				t.Errorf("%d of %d are %v: %v, errors %v, status %v", got, l.total.Scheduled, c.outcome, l.total.By, l.errors, l.status)
 			}
 		})

