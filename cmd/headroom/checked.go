@@ -102,7 +102,28 @@ func (r *checked) requestTable() [][]string {
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func (r *checked) printText(w io.Writer) error {
-	fmt.Fprintf(w, "%s: the plan %q is valid\n\nschedule, without the drains between plateaus:\n", r.Plan, r.Name)
+	fmt.Fprintf(w, "%s: the plan %q is valid\n\n", r.Plan, r.Name)
+	if err := r.printSchedule(w); err != nil {
+		return err
+	}
+	r.printRealism(w)
+	if len(r.Requests) == 0 {
+		return nil
+	}
+	return r.printRequests(w)
+}
+
+// printSchedule prints what is known of the schedule beforehand: of a load that
+// looks for its rates itself that is no more than what it does.
+func (r *checked) printSchedule(w io.Writer) error {
+	if r.Expected == 0 && r.Decided != "" {
+		if r.schedule.Length > 0 {
+			fmt.Fprintf(w, "at most %s: ", r.schedule.Length)
+		}
+		_, err := fmt.Fprintln(w, r.Decided)
+		return err
+	}
+	fmt.Fprintln(w, "schedule, without the drains between plateaus:")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "phase\tstart\tlength\ttarget\texpected requests\t")
 	for _, p := range r.schedule.Phases {
@@ -119,13 +140,13 @@ func (r *checked) printText(w io.Writer) error {
 	if r.Decided != "" {
 		fmt.Fprintf(w, "; %s", r.Decided)
 	}
-	fmt.Fprintln(w)
-	r.printRealism(w)
-	if len(r.Requests) == 0 {
-		return nil
-	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+func (r *checked) printRequests(w io.Writer) error {
 	fmt.Fprintln(w, "\none request of each class:")
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "class\tstatus\toutcome\tbody\tconnect\tfirst byte\ttotal")
 	for _, q := range r.Requests {
 		what := q.Outcome
