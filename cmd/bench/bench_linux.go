@@ -49,6 +49,7 @@ func run(ctx context.Context, args []string) int {
 	only := f.String("only", strings.Join(parts, ","), "which parts")
 	markdown := f.String("markdown", "", "write the table to this file, too, as Markdown")
 	install := f.String("install", "vegeta", "which generators to install where they are missing: vegeta, k6 (AGPL), comma-separated, or none")
+	wait := f.Duration("wait", 0, "how long to wait, at most, for other work on the machine to end")
 	check := f.Bool("check", false, "exit with 1 where a budget is missed")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -59,6 +60,9 @@ func run(ctx context.Context, args []string) int {
 	b.probe = 3 * time.Second
 	if b.quick {
 		b.rounds, b.length, b.probe = 1, 2*time.Second, time.Second
+	}
+	if err := quiet(ctx, *wait); err != nil {
+		return 2
 	}
 	if err := b.all(ctx, strings.Split(*only, ","), strings.Split(*install, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -104,13 +108,13 @@ func (b *bench) all(ctx context.Context, only, install []string) (err error) {
 	if b.server == b.sender {
 		b.t.note("this machine has one core, which the server and the generators share: nothing here can be compared")
 	}
-	b.t.loads = append(b.t.loads, loadAverage())
 	all := b.generators(ctx, install)
 	for _, p := range parts {
 		if !slices.Contains(only, p) {
 			continue
 		}
 		say("%s", p)
+		before := busyTimes()
 		switch p {
 		case "compare":
 			err = b.compare(ctx, all)
@@ -126,7 +130,7 @@ func (b *bench) all(ctx context.Context, only, install []string) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
-		b.t.loads = append(b.t.loads, loadAverage())
+		b.t.others(p, busyTimes().since(before))
 	}
 	b.judge()
 	return nil

@@ -67,8 +67,8 @@ func (b *bench) soak(ctx context.Context) error {
 			return err
 		}
 		b.t.values("evidence "+width, float64(info.Size())/1e6)
-		b.t.values("memory "+width, float64(u.own)/1e6)
-		b.t.note("the process of the soak with intervals of %s had %.0f MB resident at its peak, pages of its evidence file included, which the kernel takes back when it needs them", width, float64(u.memory)/1e6)
+		b.t.values("memory "+width, float64(u.memory)/1e6)
+		b.t.note("of the peak memory of the soak with intervals of %s at most %.0f MB were its own, the rest pages of its evidence file, which the kernel takes back when it needs them", width, float64(u.own)/1e6)
 		var quarter, end float64
 		if _, err := fmt.Sscanf(out, "heap %f %f", &quarter, &end); err != nil {
 			return fmt.Errorf("soak: %q: %w", out, err)

@@ -121,31 +121,3 @@ func (s *background) stop() {
 	defer force.Stop()
 	_ = s.cmd.Wait() // how it ends does not matter any more
 }
-
-func machine() string {
-	model := "unknown processor"
-	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(b)) {
-			name, v, _ := strings.Cut(line, ":")
-			if strings.TrimSpace(name) == "model name" {
-				model = strings.TrimSpace(v)
-				break
-			}
-		}
-	}
-	kernel := ""
-	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		kernel, _, _ = strings.Cut(strings.TrimSpace(string(b)), "-")
-	}
-	return fmt.Sprintf("%d × %s, Linux %s, %s", runtime.NumCPU(), model, kernel, runtime.Version())
-}
-
-// loadAverage is that of the last minute, "" where it is not known.
-func loadAverage() string {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return ""
-	}
-	v, _, _ := strings.Cut(string(b), " ")
-	return v
-}

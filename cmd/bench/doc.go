@@ -2,7 +2,7 @@
 // its other budgets, and prints one table. `make bench` runs it.
 //
 //	bench [-rounds 3] [-length 8s] [-quick] [-only compare,search,exact,truth,budgets]
-//	      [-markdown FILE] [-install vegeta] [-headroom bin/headroom] [-check]
+//	      [-markdown FILE] [-install vegeta] [-headroom bin/headroom] [-wait 1h] [-check]
 //
 // One server serves all: nginx with a small answer from memory where it is
 // installed, the built-in service elsewhere. It has the last core of the
@@ -17,6 +17,9 @@
 // vegeta is found on PATH or installed, once, into the user's cache folder. k6
 // (AGPL), wrk and wrk2 are used where they are on PATH. Nothing of theirs
 // becomes part of the project.
+//
+// Figures of a machine that has other work to do are worth little: the table
+// says how much of the machine that work had, and -wait waits for it to end.
 //
 // What a number means:
 //

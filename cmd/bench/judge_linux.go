@@ -39,7 +39,7 @@ func (t *table) limit(what, unit string, v []float64, limit float64, how string,
 	if !math.IsNaN(limit) {
 		l.required = how + short(limit) + " " + unit
 	}
-	if !math.IsNaN(m) && !math.IsNaN(limit) {
+	if !math.IsNaN(m) && !math.IsNaN(limit) && (m != 0 || limit != 0) { // twice nothing is no budget
 		l.ratio = fmt.Sprintf("%.2f", m/limit)
 		l.word = missed
 		if good(m) {
@@ -74,8 +74,9 @@ func (b *bench) judge() {
 		t.atMost("lag "+q.name+" at 5,000/s", "µs", t.at("headroom", 5000, q.of), q.limit)
 	}
 	t.atMost("error at the median on a server of exactly 1 ms", "µs", each(t.single["instrument"], func(v *float64) float64 { return math.Abs(*v) }), 60)
-	t.atMost("memory of a 4 h soak, tally and store, intervals of 1 s", "MB", t.single["memory 1s"], 150)
-	t.atMost("its growth from the first hour to the last", "MB", t.single["growth 1s"], 5)
+	t.atMost("peak memory of a 4 h soak, tally and store, intervals of 1 s", "MB", t.single["memory 1s"], 150)
+	t.atMost("peak memory of a 4 h soak, tally and store, intervals of 10 s", "MB", t.single["memory 10s"], 150)
+	t.atMost("what its heap grew by from the first hour to the last, intervals of 1 s", "MB", t.single["growth 1s"], 5)
 	t.atMost("evidence of the 4 h soak, intervals of 1 s", "MB", t.single["evidence 1s"], 400)
 	t.atMost("evidence of the 4 h soak, intervals of 10 s", "MB", t.single["evidence 10s"], 60)
 	t.atMost("analyze, step run of 40 minutes", "s", t.single["analyze step"], 1)

@@ -120,11 +120,12 @@ func TestBudgets(t *testing.T) {
 	b.atLeast("d", "/s", []float64{20}, math.NaN())
 	b.atMost("e", "µs", nil, 10)
 	b.atMost("f", "µs", []float64{1, math.NaN()}, 10)
+	b.atLeast("g", "/s", []float64{0}, 0)
 	var words []string
 	for _, l := range b.limits {
 		words = append(words, l.word)
 	}
-	if d := cmp.Diff([]string{passed, missed, passed, notMeasured, notMeasured, notMeasured}, words); d != "" {
+	if d := cmp.Diff([]string{passed, missed, passed, notMeasured, notMeasured, notMeasured, notMeasured}, words); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if got := b.limits[0].measured; got != "10.0 (9.00–30.0) µs" {

@@ -111,9 +111,9 @@ const (
 	soakHours   = 4
 	soakRate    = 1000
 	soakClasses = 44
-	// pause follows each interval, so that the store keeps up, as it does in a
-	// soak that takes its time; otherwise its full queue would be measured.
-	pause = 500 * time.Microsecond
+	// soakPause follows each interval. The recorder is that of a run: it commits
+	// each interval, and refuses when it is half a thousand behind.
+	soakPause = 4 * time.Millisecond
 )
 
 // soakRole feeds a tally and a recorder with the results of a soak, as fast as
@@ -135,7 +135,7 @@ func soakRole(_ context.Context, args []string) error {
 	for c := range soakClasses {
 		h.Classes = append(h.Classes, record.Class{Name: fmt.Sprintf("class%d", c), Weight: 1})
 	}
-	rec, err := store.CreateWith("", h, store.Options{Bulk: true, Path: args[1]})
+	rec, err := store.CreateWith("", h, store.Options{Path: args[1]})
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func soakRole(_ context.Context, args []string) error {
 		}
 		for b, ok := t.Boundary(); ok && b <= due; b, ok = t.Boundary() {
 			t.Tick(0, 0, 40)
-			time.Sleep(pause)
+			time.Sleep(soakPause)
 			if quarter == 0 && b >= length/4 {
 				quarter = heap()
 			}

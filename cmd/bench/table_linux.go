@@ -11,7 +11,7 @@ import (
 type table struct {
 	machine string
 	server  string
-	loads   []string // load averages: at the start, and after each part
+	busy    []string // what other work has had of the machine, for each part
 	tools   []*row   // of the comparison, in the order in which they came
 	order   []string // keys of single
 	single  map[string][]float64
@@ -213,15 +213,17 @@ func (t *table) grids() []grid {
 	return all
 }
 
-// heading says where and when.
-func (t *table) heading() string {
-	var loads []string
-	for _, l := range t.loads {
-		if l != "" {
-			loads = append(loads, l)
-		}
+// others notes how much of the machine other work has had during a part.
+func (t *table) others(part string, share float64) {
+	t.busy = append(t.busy, fmt.Sprintf("%s %.0f %%", part, 100*share))
+	if share > quietShare {
+		t.note("other work had %.0f %% of the machine during %s: its figures are not those of a quiet machine (-wait 1h waits for one)", 100*share, part)
 	}
-	return fmt.Sprintf("%s; load average at the start and after each part: %s. Median (least–most) of the rounds; quantiles are medians.", t.machine, strings.Join(loads, ", "))
+}
+
+// heading says where, and what else went on.
+func (t *table) heading() string {
+	return fmt.Sprintf("%s. Other work on the machine: %s. Median (least–most) of the rounds; quantiles are medians.", t.machine, strings.Join(t.busy, ", "))
 }
 
 func (t *table) text() string {
