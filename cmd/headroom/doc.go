@@ -141,6 +141,14 @@ markdown chooses how.
 		format where it is not found out, --sampled SHARE what part of all
 		requests they hold, --route PATTERN a route that is not guessed right.
 
+	prep curl FILE | prep har FILE | prep openapi FILE [-o PLAN]
+		Makes the start of a plan: of curl commands (- is stdin, and behind --
+		stands a command itself), of a browser's recording, with its counts as
+		weights, or of an OpenAPI 3 document. Cookies, credentials, keys and
+		passwords are left out and become ${NAME}; stderr says which. --host
+		HOST is the one under test where a recording has several. -o never
+		overwrites.
+
 	ls DIR
 		The history in a folder, damaged and unfinished files included.
 

@@ -37,6 +37,7 @@ var mayImport = []struct {
 	{"prep/foreign", "other tools' files in, evidence out, counted by the runner's own tally", []string{"store/record", "runner/tally"}},
 	{"prep/accesslog", "a line in, a request out", nil},
 	{"prep/profile", "logs in, distributions out", []string{"analyze/stat", "prep/accesslog"}},
+	{"prep/request", "commands, recordings and documents in, the text of a plan out", nil},
 	{"prep/realism", "a plan's facts beside a profile's: pure", []string{"prep/profile"}},
 	{"report/plot", "values in, pictures out", []string{"store/record"}},
 	{"report", "an analysis, told", []string{"analyze", "store/record", "report/plot"}},
@@ -57,6 +58,8 @@ var importers = map[string][]string{
 	"github.com/prometheus/common":            {"runner/observe"},
 	"github.com/klauspost/compress":           {"prep/profile"},
 	"github.com/axiomhq/hyperloglog":          {"prep/profile"},
+	"github.com/getkin/kin-openapi":           {"prep/request"},
+	"mvdan.cc/sh":                             {"prep/request"},
 }
 
 // Only these may read the clock: the rim of the house.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -30,19 +28,10 @@ func initCommand(std IO) *cli.Command {
 				_, err := std.Out.Write(plan.Init())
 				return err
 			}
-			f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-			if errors.Is(err, os.ErrExist) {
-				return fmt.Errorf("%s exists already and is left as it is; give another name", file)
-			}
-			if err != nil {
+			if err := writeNew(file, plan.Init()); err != nil {
 				return err
 			}
-			_, err = f.Write(plan.Init())
-			if err = errors.Join(err, f.Close()); err != nil {
-				os.Remove(file)
-				return err
-			}
-			_, err = fmt.Fprintln(std.Out, file)
+			_, err := fmt.Fprintln(std.Out, file)
 			return err
 		},
 	}

@@ -16,13 +16,13 @@ import (
 
 func prepCommand(std IO) *cli.Command {
 	return &cli.Command{
-		Name: "prep", Usage: "realism: learn from production's logs", ArgsUsage: "profile …",
-		Subcommands: []*cli.Command{prepProfileCommand(std)},
+		Name: "prep", Usage: "realism: learn from production's logs, and requests from what there is", ArgsUsage: "profile|curl|har|openapi …",
+		Subcommands: append([]*cli.Command{prepProfileCommand(std)}, prepRequestCommands(std)...),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usagef("prep has no part %q; it has profile", c.Args().First())
+				return usagef("prep has no part %q; it has profile, curl, har and openapi", c.Args().First())
 			}
-			return usagef("prep wants a part: headroom prep profile LOG... -o FILE")
+			return usagef("prep wants a part: headroom prep profile LOG... -o FILE, or prep curl, har or openapi")
 		},
 	}
 }
