@@ -24,6 +24,7 @@ type bench struct {
 	quick    bool
 	sender   int // core of the generators
 	server   int // core of the server
+	turn     int // of the addresses of the built-in service
 	t        table
 }
 

@@ -110,8 +110,10 @@ func memory(pid int) (peak, own int64) {
 
 // background is a server of ours.
 type background struct {
-	url string
-	cmd *exec.Cmd
+	url  string
+	cmd  *exec.Cmd
+	many bool // it listens at more than one address, see next
+	turn int
 }
 
 // stop ends the server in an orderly way, by force after five seconds.

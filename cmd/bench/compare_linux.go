@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sort"
 )
@@ -25,7 +24,7 @@ func (b *bench) compare(ctx context.Context, all []generator) error {
 				if !g.open() && rate != rates[0] {
 					continue
 				}
-				t := task{s.url, rate, b.length}
+				t := task{s.next(), rate, b.length}
 				o, err := g.run(ctx, t)
 				if ctx.Err() != nil {
 					return ctx.Err()
@@ -67,13 +66,9 @@ func (b *bench) search(ctx context.Context, all []generator) error {
 			if !g.open() {
 				continue
 			}
-			rate, err := b.highest(ctx, g, s.url)
-			if err != nil {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				b.t.note("%s, highest rate: %v", g.name(), err)
-				continue
+			rate := b.highest(ctx, g, s)
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
 			say("%s holds %.0f/s", g.name(), rate)
 			b.t.heldRate(g.name(), rate)
@@ -83,29 +78,23 @@ func (b *bench) search(ctx context.Context, all []generator) error {
 }
 
 // highest is the highest rate of the ladder that is held, 0 where none is.
-func (b *bench) highest(ctx context.Context, g generator, url string) (float64, error) {
+func (b *bench) highest(ctx context.Context, g generator, s *background) float64 {
 	rungs := ladder()
-	var failed error
-	held := func(rate float64) bool {
+	n := sort.Search(len(rungs), func(i int) bool {
 		for range 2 {
-			t := task{url, rate, b.probe}
+			t := task{s.next(), rungs[i], b.probe}
 			o, err := g.run(ctx, t)
 			if err != nil {
-				failed = err
+				say("%s at %.0f/s: %v", g.name(), t.rate, err)
+			}
+			if err == nil && g.held(t, o) {
 				return false
 			}
-			if g.held(t, o) {
-				return true
-			}
 		}
-		return false
-	}
-	n := sort.Search(len(rungs), func(i int) bool { return failed != nil || !held(rungs[i]) })
-	if failed != nil {
-		return 0, fmt.Errorf("it broke off: %w", failed)
-	}
+		return true
+	})
 	if n == 0 {
-		return 0, nil
+		return 0
 	}
-	return rungs[n-1], nil
+	return rungs[n-1]
 }

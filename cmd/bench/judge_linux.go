@@ -39,7 +39,7 @@ func (t *table) limit(what, unit string, v []float64, limit float64, how string,
 	if !math.IsNaN(limit) {
 		l.required = how + short(limit) + " " + unit
 	}
-	if !math.IsNaN(m) && !math.IsNaN(limit) && (m != 0 || limit != 0) { // twice nothing is no budget
+	if !math.IsNaN(m) && !math.IsNaN(limit) && limit > 0 { // twice nothing is no budget
 		l.ratio = fmt.Sprintf("%.2f", m/limit)
 		l.word = missed
 		if good(m) {

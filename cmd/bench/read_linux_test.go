@@ -120,7 +120,7 @@ func TestBudgets(t *testing.T) {
 	b.atLeast("d", "/s", []float64{20}, math.NaN())
 	b.atMost("e", "µs", nil, 10)
 	b.atMost("f", "µs", []float64{1, math.NaN()}, 10)
-	b.atLeast("g", "/s", []float64{0}, 0)
+	b.atLeast("g", "/s", []float64{5}, 0)
 	var words []string
 	for _, l := range b.limits {
 		words = append(words, l.word)

@@ -32,7 +32,7 @@ http {
   uwsgi_temp_path %[1]s/uwsgi;
   scgi_temp_path %[1]s/scgi;
   server {
-    listen %[2]s backlog=4096;
+%[2]s
     location / { default_type text/plain; return 200 "hello from memory, all the same for everybody\n"; }
   }
 }
@@ -61,12 +61,16 @@ func (b *bench) serve(ctx context.Context) (*background, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	var listens strings.Builder
+	for i := range addresses {
+		fmt.Fprintf(&listens, "    listen %s backlog=4096;\n", elsewhere(address, i))
+	}
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		return nil, "", err
 	}
 	config := filepath.Join(dir, "nginx.conf")
-	text := fmt.Sprintf(nginxConfig, dir, address, min(files.Max, 65536)*9/10)
+	text := fmt.Sprintf(nginxConfig, dir, listens.String(), min(files.Max, 65536)*9/10)
 	if err := os.WriteFile(config, []byte(text), 0o666); err != nil {
 		return nil, "", err
 	}
@@ -74,7 +78,7 @@ func (b *bench) serve(ctx context.Context) (*background, string, error) {
 	if err := start(cmd, b.server); err != nil {
 		return nil, "", err
 	}
-	s := &background{url: "http://" + address + "/", cmd: cmd}
+	s := &background{url: "http://" + address + "/", cmd: cmd, many: true}
 	if err := s.ready(ctx); err != nil {
 		s.stop()
 		words, _ := os.ReadFile(filepath.Join(dir, "error.log"))
@@ -112,10 +116,32 @@ func (s *background) ready(ctx context.Context) error {
 	return fmt.Errorf("it does not answer: %w", err)
 }
 
+// addresses is at how many addresses the server listens.
+const addresses = 100
+
+// elsewhere is the ith of the addresses, all of them loopback.
+func elsewhere(address string, i int) string {
+	_, port, _ := strings.Cut(address, ":")
+	return fmt.Sprintf("127.0.0.%d:%s", 1+i, port)
+}
+
+// next is the server at another address each time: the connections that a
+// generator leaves behind hold their ports for a minute, and must not be missed
+// by the next one.
+func (s *background) next() string {
+	if !s.many {
+		return s.url
+	}
+	address := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/")
+	s.turn = (s.turn + 1) % addresses
+	return "http://" + elsewhere(address, s.turn) + "/"
+}
+
 // builtIn starts headroom target on the server's core.
 func (b *bench) builtIn(ctx context.Context, args ...string) (*background, error) {
 	// A tenth of a millisecond of work and workers without end: it never queues.
-	args = append([]string{"target", "--workers", "1000", "--service", builtInWork + " constant"}, args...)
+	b.turn = (b.turn + 1) % addresses // see next
+	args = append([]string{"target", "--listen", elsewhere(":0", b.turn), "--workers", "1000", "--service", builtInWork + " constant"}, args...)
 	return b.listening(ctx, b.headroom, args...)
 }
 
