@@ -5,6 +5,7 @@ SHELL := /bin/bash
 GO        ?= go
 PKGS      ?= ./...
 FUZZTIME  ?= 30s
+TARGETS   ?= $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -X main.version=$(VERSION)
 export HEADROOM_DATA ?= $(abspath ../shared/data)
@@ -45,7 +46,7 @@ integration: ## run the tests against real servers, which must all be there (ngi
 	HEADROOM_REQUIRE=$${HEADROOM_REQUIRE:-nginx,postgres,chromium} ./testdata/run-tests $(PKGS)
 
 fuzz: ## fuzz every fuzz target for FUZZTIME each
-	@for pkg in $$($(GO) list $(PKGS)); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+	@for pkg in $$($(GO) list $(PKGS)); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; done; done
 
 golden: ## write the golden files anew; read the difference before you commit it
 	$(GO) test ./report/... ./store -update
@@ -65,11 +66,8 @@ readme-picture: build ## draw the README's picture of a knee anew, from a real r
 check: fmt-check lint ## what each commit must pass: formatting, vet, staticcheck, tests
 	$(GO) test $(PKGS)
 
-cross: ## build for Linux, macOS and Windows
-	@for os in linux darwin windows; do for arch in amd64 arm64; do \
-		echo $$os/$$arch; export CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch; \
-		$(GO) build -trimpath ./... && $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/$$os-$$arch/ ./cmd/headroom || exit 1; \
-	done; done
+cross: ## build for TARGETS, by default Linux, macOS and Windows on amd64 and arm64
+	@for t in $(TARGETS); do echo $$t; CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/$${t%/*}-$${t#*/}/ ./cmd/headroom || exit 1; done
 
 ci: ## what continuous integration runs
 	bash .ci/run
