@@ -80,14 +80,18 @@ requests: [{class: view, weight: 1, get: /view}]
 		{"descriptors", "ulimit -n 64; exec HEADROOM", slow(200, "4s"), "generator_errors", []string{"untrusted"}, "descriptors"},
 		{
 			"local ports", `exec unshare -rn sh -c 'ip link set lo up && echo "40000 40029" > /proc/sys/net/ipv4/ip_local_port_range && exec HEADROOM'`,
-			slow(200, "4s"), "generator_errors", []string{"untrusted"}, "ports",
+			slow(200, "4s"), "generator_errors",
+			[]string{"untrusted"},
+			"ports",
 		},
 		{"the service's processors", "exec taskset -c 0 HEADROOM", quick, "shares_cpus", []string{"suspect", "untrusted"}, ""},
 		{
 			// A real-time task leaves a twentieth of the processor to all others;
 			// what ends it has a higher priority than it.
 			"no processor", `chrt -f 2 true || exit 1; (sleep 2; exec chrt -f 2 timeout -s KILL 3 taskset -c 0 chrt -f 1 sh -c 'while :; do :; done') >/dev/null 2>&1 & exec taskset -c 0 HEADROOM`,
-			quick, "generator_cpu", []string{"untrusted"}, "",
+			quick, "generator_cpu",
+			[]string{"untrusted"},
+			"",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -42,7 +42,8 @@ func TestDispersion(t *testing.T) {
 		{"random", 3600, func(int) float64 { return 20 }, map[string]float64{"0.1s": 1, "1s": 1, "10s": 1, "60s": 1}, 0.5},
 		{
 			"random with a daily curve", day, func(s int) float64 { return 10 + 8*math.Sin(float64(s)/float64(day)*math.Pi) },
-			map[string]float64{"0.1s": 1, "1s": 1, "10s": 1, "60s": 1}, 0.3,
+			map[string]float64{"0.1s": 1, "1s": 1, "10s": 1, "60s": 1},
+			0.3,
 		},
 		{ // a rate that is 0 or 40 from second to second: 1 + variance/mean of the rate = 1 + 400/20
 			"bursts", 3600, func(s int) float64 { return []float64{0, 40}[stepOf(s)] }, map[string]float64{"1s": 21}, 3,
