@@ -42,11 +42,10 @@ requests: [{class: orders, weight: 1, get: "/customers/{customers}/orders", expe
 	between(t, a, 92, 106)
 }
 
-// The built-in service in a process of its own: 8 workers, 10 ms on average,
-// 800/s exactly.
-func TestBuiltInService(t *testing.T) {
-	step := func(builtin, http, load string) string {
-		return fmt.Sprintf(`
+// builtIn is a step plan against the built-in service in a process of its own: 8
+// workers, 10 ms on average, 800/s exactly.
+func builtIn(builtin, http, load string) string {
+	return fmt.Sprintf(`
 name: built-in
 seed: 3
 target: {builtin: {workers: 8, service: 10ms exponential%s}}
@@ -55,30 +54,37 @@ load: {step: {%s, plateau: 6s, settle: 1s, drain: 4s, stop_after: 2, refine: 2, 
 interval: 500ms
 requests: [{class: view, weight: 1, get: /view}]
 `, builtin, http, load)
+}
+
+func TestBuiltInQueueOf100(t *testing.T) {
+	a := trusted(t, builtIn(", queue: 100", "", "from: 450, factor: 1.16, to: 2000"))
+	between(t, a, 784, 816)
+}
+
+// Clients give up after 2 s, and the service finishes their work all the same:
+// past the knee it does little else.
+func TestBuiltInCollapse(t *testing.T) {
+	a := trusted(t, builtIn(", abandon: false", "", "from: 450, factor: 1.16, to: 2000"))
+	if a.Knee.CI95 == nil || a.Knee.CI95[0] > 800 || a.Knee.CI95[1] < 800 {
+		t.Errorf("%s %s, interval %v; want one that contains 800", a.Knee.Status, a.Knee.Reason, a.Knee.CI95)
 	}
-	t.Run("a queue of 100", func(t *testing.T) {
-		a := trusted(t, step(", queue: 100", "", "from: 450, factor: 1.16, to: 2000"))
-		between(t, a, 784, 816)
-	})
-	t.Run("collapse", func(t *testing.T) {
-		a := trusted(t, step(", abandon: false", "", "from: 450, factor: 1.16, to: 2000"))
-		if a.Knee.CI95 == nil || a.Knee.CI95[0] > 800 || a.Knee.CI95[1] < 800 {
-			t.Errorf("%s %s, interval %v; want one that contains 800", a.Knee.Status, a.Knee.Reason, a.Knee.CI95)
-		}
-	})
-	t.Run("stopped at half load", func(t *testing.T) {
-		a := trusted(t, step("", "", "from: 200, factor: 1.18, to: 400"))
-		if a.Knee.Status != "not_reached" {
-			t.Errorf("%s %s, want not_reached", a.Knee.Status, a.Knee.Reason)
-		}
-	})
-	t.Run("4 connections of our own", func(t *testing.T) {
-		path, _ := record(t, step("", ", max_connections: 4", "from: 200, factor: 1.3, to: 600"))
-		a, code := analyze(t, path)
-		if a.Knee.Status != "generator_limited" || a.Knee.RPS != nil || code != 4 {
-			t.Errorf("%s, knee %v, exit %d; want generator_limited, none, 4", a.Knee.Status, a.Knee.RPS, code)
-		}
-	})
+}
+
+func TestBuiltInStoppedAtHalfLoad(t *testing.T) {
+	t.Parallel()
+	a := trusted(t, builtIn("", "", "from: 200, factor: 1.18, to: 400"))
+	if a.Knee.Status != "not_reached" {
+		t.Errorf("%s %s, want not_reached", a.Knee.Status, a.Knee.Reason)
+	}
+}
+
+func TestBuiltInBehindFourConnections(t *testing.T) {
+	t.Parallel()
+	path, _ := record(t, builtIn("", ", max_connections: 4", "from: 200, factor: 1.3, to: 600"))
+	a, code := analyze(t, path)
+	if a.Knee.Status != "generator_limited" || a.Knee.RPS != nil || code != 4 {
+		t.Errorf("%s, knee %v, exit %d; want generator_limited, none, 4", a.Knee.Status, a.Knee.RPS, code)
+	}
 }
 
 func between(t *testing.T, a analysis, low, high float64) {
