@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string) int {
 	f.StringVar(&b.headroom, "headroom", "bin/headroom", "the program under test")
 	only := f.String("only", strings.Join(parts, ","), "which parts")
 	markdown := f.String("markdown", "", "write the table to this file, too, as Markdown")
-	install := f.String("install", "vegeta", "which generators to install where they are missing: vegeta, k6 (AGPL), comma-separated, or none")
+	install := f.String("install", "vegeta,k6", "which generators to install where they are missing: vegeta, k6 (AGPL, used as a program only), comma-separated, or none")
 	wait := f.Duration("wait", 0, "how long to wait, at most, for other work on the machine to end")
 	check := f.Bool("check", false, "exit with 1 where a budget is missed")
 	if err := f.Parse(args); err != nil {

@@ -14,9 +14,9 @@
 // the program, a sealed evidence file; what it says of itself is read from that
 // file.
 //
-// vegeta is found on PATH or installed, once, into the user's cache folder. k6
-// (AGPL), wrk and wrk2 are used where they are on PATH. Nothing of theirs
-// becomes part of the project.
+// vegeta and k6 are found on PATH or installed, once, into the user's cache
+// folder; wrk and wrk2 are used where they are on PATH. They are run as
+// programs: nothing of theirs becomes part of the project.
 //
 // Figures of a machine that has other work to do are worth little: the table
 // says how much of the machine that work had, and -wait waits for it to end.

@@ -25,7 +25,7 @@ func (b *bench) generators(ctx context.Context, install []string) []generator {
 		make      func(path string) generator
 	}{
 		{"vegeta", "go install " + modules["vegeta"], func(p string) generator { return vegeta{b, p} }},
-		{"k6", "it is under the AGPL, so it is only installed with -install vegeta,k6", func(p string) generator { return k6{b, p} }},
+		{"k6", "go install " + modules["k6"], func(p string) generator { return k6{b, p} }},
 		{"wrk2", "build it and put it on PATH; nothing installs it", func(p string) generator { return wrk2{b, p} }},
 		{"wrk", "apt-get install wrk", func(p string) generator { return wrk{b, p} }},
 	} {
