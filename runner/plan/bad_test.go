@@ -171,9 +171,6 @@ var badPlans = []struct {
 	{"a mix with other keys", "requests:\n  - {class: a, get: /}", "requests: {from_profile: p.json, weight: 3}", []string{
 		"p.yaml:4:34: requests.weight: unknown key; known here are from_profile, methods",
 	}},
-	{"not yet, deeper", "load: {steady: {rate: 10, length: 10s}}", "load: {chaos: {rate: 1, length: 1m}}", []string{
-		"p.yaml:3:8: load.chaos: `chaos` is not supported yet by this version; delete it",
-	}},
 	{"not yet, in lists", "{class: a, get: /}", "{class: a, get: /, expect: {oracle: x}}", []string{
 		"p.yaml:5:33: requests[0].expect.oracle: `oracle` is not supported yet by this version; delete it",
 	}},
