@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,12 +72,12 @@ requests:
 		t.Fatal(err)
 	}
 	probe := &heapProbe{Sink: rec, length: int64(length)}
+	probe.more.L = &probe.mu
 	ticks := int64(0)
 	end := runner.Config{
 		Progress: func(runner.Status) { // virtual time must not outrun the storage
-			for ticks++; ticks-probe.put.Load() > 3; {
-				time.Sleep(100 * time.Microsecond)
-			}
+			ticks++
+			probe.await(ticks - 3)
 		},
 		Header: h, Script: script, Traffic: traffic, Sink: probe, Arrivals: runner.ArrivalsOf(p, h.Seed),
 		Engine: sim.NewEngine(sim.EngineOptions{Service: sim.Options{Workers: 16, Service: sim.Service{Mean: 10 * time.Millisecond, Shape: sim.Lognormal, Sigma: 1}}}),
@@ -119,8 +119,19 @@ requests:
 type heapProbe struct {
 	record.Sink
 	length           int64
-	put              atomic.Int64
+	mu               sync.Mutex
+	more             sync.Cond // on mu: put has grown
+	put              int64
 	early, late, sys uint64
+}
+
+// await returns when n intervals have been put.
+func (p *heapProbe) await(n int64) {
+	p.mu.Lock()
+	for p.put < n {
+		p.more.Wait()
+	}
+	p.mu.Unlock()
 }
 
 func (p *heapProbe) PutInterval(iv *record.Interval) error {
@@ -142,6 +153,9 @@ func (p *heapProbe) PutInterval(iv *record.Interval) error {
 		}
 		p.sys = max(p.sys, m.Sys)
 	}
-	p.put.Add(1)
+	p.mu.Lock()
+	p.put++
+	p.more.Broadcast()
+	p.mu.Unlock()
 	return p.Sink.PutInterval(iv)
 }
